@@ -18,6 +18,8 @@ _WIDEST = 3.0
 """How wide the interval of the offset may be, in seconds: the time is then right within two seconds."""
 _MARGIN = 0.25
 """How far the clocks of a store's machines may be apart, in seconds: each has a `Date` of its own."""
+_DOUBTED = 1.0
+"""How far an answer must be from all before it to be doubted, in seconds: some servers renew `Date` once a second."""
 _DRIFT = 0.001
 """By how much of the passed time the machine's timer and the store's clock may have diverged."""
 _LONGEST_PAUSE = CLOCK_SKEW.total_seconds() / 2
@@ -38,7 +40,7 @@ class StoreClock:
     the machine's clock: machines that are right agree to the millisecond. If the store does not tell its time, the
     machine's clock is taken for the store's.
 
-    If an answer contradicts all before it, either its sender is wrong or a clock was set: the next answer decides.
+    If an answer is far from all before it, either its sender is wrong or a clock was set: the next answer decides.
     """
 
     def __init__(self, timer: Callable[[], float] = machine_timer, machine: Callable[[], float] = time.time) -> None:
@@ -116,12 +118,15 @@ class StoreClock:
         self._was_off = is_off
 
     def _narrow(self, low: float, high: float) -> None:
-        if low > self._high or high < self._low:
+        distance = max(low - self._high, self._low - high)
+        if distance > _DOUBTED:
             if self._doubted is None or low > self._doubted[1] or high < self._doubted[0]:
                 self._doubted, self.is_known = (low, high), False
                 return
             self._low, self._high = self._doubted
             logger.warning("the store's clock was set, or this machine stood still: the time is measured anew")
+        elif distance > 0:
+            self._low, self._high = low, high
         elif math.isinf(self._low):
             self._latest = 0.0  # nothing was written before
         self._low, self._high, self._doubted = max(low, self._low), min(high, self._high), None

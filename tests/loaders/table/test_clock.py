@@ -113,6 +113,21 @@ def test_a_step_of_the_stores_clock_is_believed_when_the_next_answer_confirms_it
     assert abs(world.error) <= 2
 
 
+def test_a_store_that_renews_the_header_once_a_second_is_not_doubted(caplog: pytest.LogCaptureFixture) -> None:
+    chance, world = Random(1), World(machine_ahead=240)
+    renewed, latest = world.store, 0
+    for _ in range(3000):
+        world.wait(chance.uniform(0, 0.1))
+        if world.store - renewed > 1:
+            renewed = world.store
+        world.answer(0.001, 0.001, machine=renewed - world.store)
+        assert world.clock.is_known
+        assert abs(world.error) <= 2
+        assert world.clock.microseconds() >= latest
+        latest = world.clock.microseconds()
+    assert caplog.messages == []
+
+
 def test_one_wrong_answer_is_not_believed(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     world.answer()
