@@ -17,6 +17,8 @@ _CHECK_SECONDS = 1
 async def watching(store: Store, health: StoreHealth, table: TableWatch) -> AsyncIterator[None]:
     """While the block runs, reads the table's state: at the start, when it is due, and when nothing else is read."""
     await _read(store, table)
+    if not (health.clock.is_known or table.is_due):
+        await _read(store, table)  # the first one was too slow to tell the time, as it opened the connection
     watch = asyncio.create_task(_watch(store, health, table))
     try:
         yield

@@ -178,6 +178,17 @@ async def test_no_write_reaches_the_store_before_its_time_is_known(time: StoreTi
         await api.done(CREATE_OWNER, **BOB)
 
 
+async def test_a_server_whose_first_answer_was_slow_starts_with_the_time_of_the_next(
+    time: StoreTime, wire: Wire
+) -> None:
+    def answer_first_late(_: Call) -> None:
+        time.now += 10 if len(wire.calls) == 1 else 0
+
+    wire.fault = answer_first_late
+    async with time.server(0) as api:
+        assert await ready(api) == (200, "ready")
+
+
 async def test_if_the_store_tells_no_time_the_machines_clock_is_used(time: StoreTime, wire: Wire) -> None:
     wire.now = lambda: None
     async with time.server(15, metrics="on") as api:
