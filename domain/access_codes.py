@@ -12,7 +12,7 @@ from typing import Any, NewType, TypeAlias
 
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.enums import DescribedEnum
-from domain.errors import InternalError
+from domain.errors import UnavailableError
 from domain.ids import check_id
 from domain.models import (
     Door,
@@ -99,8 +99,11 @@ class AccessDecision(DescribedEnum):
     LOCKED_OUT = "LOCKED_OUT", "Keep the door closed: there were too many failures, so the digits were not checked."
 
 
-class UnknownKeyError(InternalError):
-    """A live code uses a key that was removed from the ring."""
+class UnknownKeyError(UnavailableError):
+    """A code or a device uses a key that is not in the ring of this server."""
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(f"The server lacks the key {key_id} of access codes: SMARTLOCKER_CODE_KEYS must contain it.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +284,7 @@ class CodeRing:
         for key in self.keys:
             if key.key_id == key_id:
                 return key
-        raise UnknownKeyError(f"a code uses the key {key_id}, which is not in SMARTLOCKER_CODE_KEYS")
+        raise UnknownKeyError(key_id)
 
     def digits(self, door: Door, code: AccessCode) -> str:
         """The digits of a code: every sequence of its length is equally likely."""

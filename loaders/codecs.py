@@ -143,6 +143,8 @@ class TableState:
     migrating_since: Instant | None = None
     is_drained: bool = False
     """Whether no server serves the table any more, so that a migration may convert its items."""
+    code_keys: tuple[str, ...] = ()
+    """Ids of the keys that access codes or devices may need."""
 
 
 LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)

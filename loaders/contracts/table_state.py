@@ -40,3 +40,22 @@ SAVE_TABLE_STATE = WriteContract(
     cardinality="One item in the table.",
     hot_partition="None: a migration writes it three times.",
 )
+
+RECORD_CODE_KEYS = WriteContract(
+    id="QC-79",
+    purpose="Record which keys access codes and devices may need",
+    reads=(ItemRead("state", TABLE_STATE),),
+    rounds=12,
+    steps=(
+        put(
+            "state",
+            TABLE_STATE,
+            "#revision = :readRevision AND (attribute_not_exists(#codeKeys) OR #codeKeys = :readKeys)",
+        ),
+    ),
+    most_steps=1,
+    note="A server adds the key of new codes when it starts, and logs which of the recorded keys it lacks. "
+    "`smartlocker codes keys` removes those that nothing needs. A table that is being migrated is not changed.",
+    cardinality="One item in the table.",
+    hot_partition="None: it is written when a key is first used, and when it is no longer needed.",
+)

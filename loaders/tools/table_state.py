@@ -4,7 +4,8 @@ A migration marks the table, waits until no server serves it, and then converts 
 the mark, so that no server serves a table of which only a part is converted; the next one goes on.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,10 +13,11 @@ from typing import NamedTuple
 from domain.errors import OperatorError
 from domain.times import Instant
 from loaders.codecs import TABLE_STATE, TableState
-from loaders.contracts.table_state import FORMAT_VERSION, SAVE_TABLE_STATE
+from loaders.contracts.table_state import FORMAT_VERSION, RECORD_CODE_KEYS, SAVE_TABLE_STATE
 from loaders.reads.table_state import FIRST_STATE, VALID_SECONDS, refusal
 from loaders.table.client import DynamoStore, Store
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.optimistic import Decision, optimistic_write
 
 CURRENT_STATE = TableState(format_version=FORMAT_VERSION, revision=1)
 """The state of a new table."""
@@ -72,6 +74,22 @@ async def save_state(store: Store, read: TableState, becomes: TableState) -> Tab
     return written
 
 
+async def record_code_keys(store: Store, change: Callable[[tuple[str, ...]], Iterable[str]]) -> tuple[str, ...]:
+    """Changes the recorded ids of keys that codes may need, and returns them; an unusable table stays as it is."""
+
+    async def decide(_: Counter[str]) -> Decision[tuple[str, ...]]:
+        state: TableState = await RECORD_CODE_KEYS.read(store, "state") or FIRST_STATE
+        key_ids = tuple(change(state.code_keys))
+        if key_ids == state.code_keys or refusal(state) is not None:
+            return Decision(key_ids)
+        # The revision stays: a migration that has read it may go on.
+        item = TABLE_STATE.encode(replace(state, code_keys=key_ids))
+        read = list(state.code_keys)
+        return Decision(key_ids, [RECORD_CODE_KEYS.step("state", (), item, readRevision=state.revision, readKeys=read)])
+
+    return await optimistic_write(store, RECORD_CODE_KEYS, decide, changed=("table",))
+
+
 def drain_seconds(request_seconds: float) -> float:
     """How long after the mark a server may still write, if its requests have this deadline."""
     return VALID_SECONDS + request_seconds + _LATE_WRITE_SECONDS
@@ -96,7 +114,7 @@ async def being_migrated(
         await drained()
         marked = await _save(store, marked, replace(marked, is_drained=True))
     yield Mark(began, marked.revision)
-    await _save(store, marked, CURRENT_STATE)
+    await _save(store, marked, replace(CURRENT_STATE, code_keys=marked.code_keys))
 
 
 async def _save(store: DynamoStore, read: TableState, becomes: TableState) -> TableState:

@@ -13,14 +13,18 @@ import typer
 import uvloop
 from typer.core import TyperCommand
 
+from domain.access_codes import CodeRing
+from domain.errors import UnavailableError
 from loaders.table.client import StoreConnection
 from loaders.tools.definition import check_table
+from loaders.tools.table_state import record_code_keys
 from server.app import Parts, create_app
-from server.auth.code_keys import SECRETS
+from server.auth.code_keys import SECRETS, read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
 from server.cli.main import Injected
 from server.cli.settings_commands import descriptions, shown_default
+from server.cli.table import open_timed
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
@@ -96,6 +100,8 @@ async def _serve(settings: Settings, given: Injected) -> None:
                 await prepare(settings, connection)
             else:
                 await check_table(connection)
+            if settings.code_keys is not None:
+                await _check_code_keys(read_ring(settings), connection)
             greet = partial(_print_greeting, settings, connection, listener.getsockname()[1])
             if settings.workers > 1:
                 _settle_memory()
@@ -123,6 +129,21 @@ async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerCo
         server = WorkerServer(app, settings, readiness, config)
         _settle_memory()
         await server.serve(sockets=[])
+
+
+async def _check_code_keys(ring: CodeRing, connection: StoreConnection) -> None:
+    """Logs which keys that access codes may need are not in the ring. The table records them, so nothing is scanned."""
+    new = ring.current.key_id
+    try:
+        async with open_timed(connection) as (store, _):
+            recorded = await record_code_keys(store, lambda ids: ids if new in ids else (*ids, new))
+    except UnavailableError as error:
+        logger.warning("the keys of access codes cannot be compared with SMARTLOCKER_CODE_KEYS: %s", error)
+        return
+    missing = set(recorded) - {key.key_id for key in ring.keys}
+    if missing:
+        text = "access codes may need keys that are not in SMARTLOCKER_CODE_KEYS: %s; see `smartlocker codes keys`"
+        logger.error(text, ", ".join(sorted(missing)))
 
 
 def _settle_memory() -> None:

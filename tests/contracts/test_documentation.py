@@ -20,6 +20,7 @@ def test_every_contract_is_used_by_a_field_except_those_of_budgets_commands_and_
         "QC-76",
         "QC-77",
         "QC-78",
+        "QC-79",
         *DOCTOR,
         "QC-113",
     ]

@@ -45,8 +45,10 @@ def test_in_production_only_the_issuers_tokens_are_accepted_and_none_is_logged(t
 def test_production_begins_with_a_table_without_demo_data(tmp_path: Path) -> None:
     settings = on_embedded_store(tmp_path, tmp_path / "data")
     query = '{ locations { nodes { code } } owner(ownerId: "owner-0001") { name } }'
-    for run in ("first", "again"):
-        with serving(tmp_path / run, **settings) as server:
+    missing = "access codes may need keys that are not in SMARTLOCKER_CODE_KEYS: k1; see `smartlocker codes keys`"
+    for run, keys in (("first", CODE_KEYS), ("again", CODE_KEYS.replace("k1:", "k2:"))):
+        with serving(tmp_path / run, **settings | {"code_keys": keys}) as server:
+            assert (missing in server.stderr) is (run == "again")
             assert server.greeting[2] == "To try it, run:"
             curl = subprocess.run(
                 ["sh", "-c", server.greeting[3]], capture_output=True, env={"TOKEN": sign()}, check=True

@@ -242,6 +242,24 @@ async def test_a_code_that_breaks_a_rule_is_refused_and_nothing_is_written(
     assert payload["digits"] is None
 
 
+async def test_a_server_without_the_key_of_a_code_names_it(api: Api, open_api: OpenApi) -> None:
+    await furnish(api)
+    await create(api, "c1")
+    await api.done(PROVISION, lockerId="l1", generation=1)
+    async with open_api(code_keys=CODE_KEYS.replace("k1:", "k2:")) as other:
+        for document, values in (
+            (REVEAL, {"input": CODE}),
+            ('{ locker(lockerId: "l1") { accessCodeList { revision } } }', {}),
+        ):
+            (error,) = (await other.send(document, **values))["errors"]
+            assert (
+                error["message"]
+                == "The server lacks the key k1 of access codes: SMARTLOCKER_CODE_KEYS must contain it."
+            )
+            assert error["extensions"]["code"] == "UNAVAILABLE"
+        assert await other.done(ROTATE, **CODE, expectedRotation=1), "that needs no old digits"
+
+
 async def test_a_reservation_lists_its_codes(api: Api) -> None:
     await furnish(api)
     await create(api, "c1")

@@ -105,7 +105,7 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         reserve(60, 120, "later"),
         create_code(AccessCodeKind.RESERVATION, reservation_id=its.later),
         *REVEALED,
-        wait(61),
+        wait(60),
         enter(None),
     ),
     "enter wrong digits": (*CODED, enter("000000")),

@@ -19,7 +19,7 @@ from loaders.table.values import item_from_wire
 from loaders.tools.doctor import Doctor, Records
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
-from loaders.tools.table_state import CURRENT_STATE, save_state
+from loaders.tools.table_state import CURRENT_STATE, record_code_keys, save_state
 from loaders.writes.budgets import TableBudgets
 from tests.contracts.samples import DAY, NOON, Names, at, day, record
 from tests.contracts.scenarios.actions import Call, changed, its, step, without, writes, written
@@ -34,6 +34,10 @@ def spend(backend: Any, names: Names) -> Awaitable[Any]:
 
 def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
     return save_state(backend.store, FIRST_STATE, CURRENT_STATE)
+
+
+def note_key(backend: Backend, names: Names) -> Awaitable[Any]:
+    return record_code_keys(backend.store, lambda _: [names.key[:16]])
 
 
 async def no_wait() -> None:
@@ -155,6 +159,7 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "charge a new budget": (spend,),
     "charge a budget": (spend, spend),
     "save the first table format": (WITHOUT_FORMAT, save_format),
+    "record the key of new codes": (note_key,),
     "migrate items of other programs": (*OTHER_PROGRAM, migrate),
     "load demo data": (load_demo_items,),
     "export the table": (export_items,),

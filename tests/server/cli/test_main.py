@@ -13,10 +13,12 @@ import typer
 from typer.testing import CliRunner
 
 from domain.times import shift
+from loaders.backend import Backend
 from loaders.codecs import TableState
 from loaders.contracts.registry import CONTRACTS
 from loaders.table.clock import utc_now
 from loaders.tools.demo import DemoShape, demo_pieces
+from loaders.tools.table_state import read_state
 from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 from server.cli.main import app
@@ -237,7 +239,12 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     check_invariants(await dump(), NOW, is_counted=False)
 
 
-async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(on_table: RunOnTable, open_api: OpenApi) -> None:
+async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(
+    on_table: RunOnTable, open_api: OpenApi, backend: Backend
+) -> None:
+    async def recorded() -> list[str]:
+        return [*(await read_state(backend.store)).code_keys]
+
     new = CODE_KEYS.replace("k1:MTEx", "k2:MjIy")
     async with open_api(server_clock=utc_now) as api:
         await api.owner("ada")
@@ -247,14 +254,14 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(on_table: 
         await api.mutate(codes.PROVISION, lockerId="l1", generation=1)
         unused, used = "k2: 0 live codes, 0 devices (current)\n", "k1: 1 live codes, 1 devices (in use)\n"
         both = await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}")
-        assert (both.status, both.out) == (0, unused + used)
+        assert (both.status, both.out, await recorded()) == (0, unused + used, ["k1", "k2"])
         cost = r"reads the whole table once: about \d+ items, \d+ read units, and half a unit for each access code\.\n"
         assert re.fullmatch(f"Listing the uses of keys {cost}", both.err)
         missing = "smartlocker: live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
         assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, both.err + missing)
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c1")
         left = await on_table("codes", "keys", code_keys=CODE_KEYS)
-        assert (left.status, left.out) == (0, "k1: 0 live codes, 1 devices (current)\n")
+        assert (left.status, left.out, await recorded()) == (0, "k1: 0 live codes, 1 devices (current)\n", ["k1"])
     refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
     assert (refused.status, refused.out, "c2hvcnQ=" in refused.err) == (1, "", False)
 
