@@ -70,13 +70,13 @@ async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(on
     assert len(live_reservations(before, "l1")) == 1
 
 
-async def test_a_reservation_whose_last_change_is_not_there_yet_is_read_again(one: Api, wire: Wire, dump: Dump) -> None:
+async def test_a_change_that_is_not_whole_is_settled_before_the_next(one: Api, wire: Wire, dump: Dump) -> None:
     await one.mutate(CREATE_RESERVATION, **RESERVATION)
     wire.reset()
     wire.fault = once(Answer.canceled(*[NONE] * 8, FAILED), "TransactWriteItems")
     payload = await one.mutate(CREATE_RESERVATION, **RESERVATION | {"reservationId": "s"} | hours(3, 4))
     assert (payload["reservation"]["reservationId"], payload["userErrors"]) == ("s", [])
-    assert wire.operations == {"BatchGetItem": 2, "Query": 4, "TransactWriteItems": 2}
+    assert wire.operations == {"BatchGetItem": 2, "Query": 4, "GetItem": 2, "TransactWriteItems": 3}
     check_invariants(await dump(), NOW)
 
 
