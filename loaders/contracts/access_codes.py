@@ -339,7 +339,7 @@ REPORT_ACCESS_CODE_USE = WriteContract(
         put("claim", EVENT_CLAIM, IS_NEW),
         update("code", ACCESS_CODE, _AS_READ, index_writes=1),
         update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
-        check("no attempt", ATTEMPT, IS_NEW, when="no verification has this id"),
+        check("no attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="no verification has this id"),
     ),
     most_steps=5,
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),

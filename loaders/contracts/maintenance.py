@@ -80,3 +80,24 @@ IMPORT_ITEM = WriteContract(
     hot_partition="The items of one partition follow one another in an export; the rate is limited.",
     item_bytes=_LARGEST_BYTES,
 )
+
+EXPIRY_SCAN = ReadTable(
+    id="QC-115",
+    purpose="Read the table to find expired items",
+    page_size=200,
+    note="Only `smartlocker table expire` uses it; it states the cost first and limits its rate.",
+    cardinality="All items of the table, once.",
+    hot_partition="One partition at a time; the rate is limited.",
+)
+
+EXPIRE_ITEM = WriteContract(
+    id="QC-116",
+    purpose="Delete an expired item",
+    steps=(delete("expired item", Key, "#expiresAt <= :now"),),
+    most_steps=1,
+    note="Only `smartlocker table expire` uses it, for stores that do not delete items by their time to live. An item "
+    "that was renewed since it was read stays.",
+    cardinality="One item.",
+    hot_partition="The items of one partition follow one another; the rate is limited.",
+    item_bytes=800,
+)

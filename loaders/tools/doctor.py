@@ -18,6 +18,7 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, WireItem, any_item_from_wire
+from loaders.tools.expiry import is_expired
 from loaders.tools.invariants import is_checked, table_violations, violations
 from loaders.tools.kinds import kind_read_at, label_of
 from loaders.tools.pace import Pace
@@ -80,12 +81,15 @@ class Table:
         self.read = 0
         self.unknown: Counter[str] = Counter()
         """Items of kinds that no request reads."""
+        self.expired = 0
+        """Items whose time to live has passed."""
         self._items: list[Item] = []
 
-    def add(self, items: Iterable[WireItem]) -> None:
+    def add(self, items: Iterable[WireItem], now: Instant) -> None:
         """Takes items of the table."""
         for item in map(any_item_from_wire, items):
             self.read += 1
+            self.expired += is_expired(item, now)
             if kind_read_at(_key(item), item) is None:
                 self.unknown[label_of(item)] += 1
             elif is_checked(item):
@@ -99,7 +103,7 @@ class Table:
 def check_export_file(path: Path, now: Instant) -> tuple[list[Finding], Table]:
     """The violations in an exported table."""
     table = Table()
-    table.add(exported_items(path))
+    table.add(exported_items(path), now)
     return table.violations(now), table
 
 
@@ -134,7 +138,7 @@ class Doctor:
         """The violations in the whole table; its items, without access events, are held in memory."""
         pace, table = Pace(items_per_second), Table()
         async for page in DOCTOR_SCAN.pages(self._store):
-            table.add(page.items)
+            table.add(page.items, self._clock())
             progress(table.read)
             await pace.keep(len(page.items))
         return await self._confirmed(table.violations(self._clock())), table

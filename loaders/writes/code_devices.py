@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import AccessCode, CodeDoor, loaded_entry
+from domain.access_codes import AccessCode, CodeDoor, loaded_entry, unexpired
 from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
 from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
 from domain.models import AccessAction, AccessEvent, AccessResult, Door, record_from
 from domain.schedule import check_event_time
-from domain.times import EARLIEST, Instant
+from domain.times import EARLIEST, Instant, to_seconds
 from loaders.backend import Backend
 from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
@@ -123,7 +123,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             claim=(name, command.event_id),
             attempt=(name, command.event_id),
         )
-        code, door, claim, attempt = read["code"], read["door"], read["claim"], read["attempt"]
+        code, door, claim, attempt = read["code"], read["door"], read["claim"], unexpired(read["attempt"], now)
         if code is None or door is None:
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
@@ -139,7 +139,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
         )
         steps = _report_steps(command, code, used, door, now, content)
         if attempt is None:
-            steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id)))
+            steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id), now=to_seconds(now)))
         return Decision(used, steps)
 
     return await optimistic_write(store, REPORT_ACCESS_CODE_USE, decide, changed=DOOR)

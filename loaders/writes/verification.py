@@ -22,6 +22,7 @@ from domain.access_codes import (
     grace_end,
     is_in_grace,
     is_void,
+    unexpired,
     validity_of,
 )
 from domain.authorization import Principal, may_use_door, require
@@ -154,9 +155,7 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
     entry = (name, command.attempt_id)
     read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=entry, report=entry, door=(name,))
-    attempt: Attempt | None = read["attempt"]
-    if attempt is not None and attempt.expires_at <= to_seconds(now):
-        attempt = None
+    attempt = unexpired(read["attempt"], now)
     lockout, is_reported = read["lockout"] or Lockout(), read["report"] is not None
     return _Read(name=name, lockout=lockout, attempt=attempt, is_reported=is_reported, door=read["door"])
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,7 +54,7 @@ def doctor_command(
     except (InternalError, OperatorError, SmartLockerError, typer.Abort) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split()) or 'nothing was done'}", err=True)
         raise typer.Exit(_FAILED) from None
-    _report(found, left, table.unknown, as_json=as_json)
+    _report(found, left, table, as_json=as_json)
     raise typer.Exit(_FOUND if left else 0)
 
 
@@ -81,14 +80,17 @@ async def _examine(
         return found, await doctor.repair(found) if repair else found, table
 
 
-def _report(found: list[Finding], left: list[Finding], unknown: Mapping[str, int], *, as_json: bool) -> None:
+def _report(found: list[Finding], left: list[Finding], table: Table, *, as_json: bool) -> None:
     repaired = [finding for finding in found if finding not in left]
     if as_json:
-        report = {"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired)), "unknown": unknown}
+        report: dict[str, Any] = {"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired))}
+        report |= {"unknown": table.unknown, "expired": table.expired}
         typer.echo(json.dumps(report, indent=2))
         return
-    for kind, count in sorted(unknown.items()):
+    for kind, count in sorted(table.unknown.items()):
         typer.echo(f"{kind}: {count} of a kind that is not known")
+    if table.expired:
+        typer.echo(f"{table.expired} expired, which the store has not deleted: see `smartlocker table expire`")
     for finding in repaired:
         typer.echo(f"{finding.invariant}  {finding.place}: {finding.problem} (repaired)")
     for finding in left:

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from domain.models import LocationId
+from loaders.contracts.maintenance import EXPIRY_SCAN
 from loaders.tools.definition import check_table, create_table, describe_table
+from loaders.tools.expiry import expire_items
 from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds
 from loaders.tools.target import Report
@@ -49,6 +51,23 @@ async def table_describe() -> None:
             )
         _print_description(description)
         await check_table(connection)
+
+
+@table_app.command("expire")
+@asynchronous
+async def table_expire(
+    yes: Yes = False,
+    rate: ReadRate = 1000,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be deleted.")] = False,
+) -> None:
+    """Delete items whose time to live has passed, which the embedded store keeps. Reads the whole table."""
+    settings = load_settings()
+    async with open_table(settings) as (connection, store, clock):
+        cost = EXPIRY_SCAN.cost_text(await describe_table(connection) or {})
+        typer.echo(f"Looking for expired items {cost}.", err=True)
+        confirm("Delete expired items?", yes=yes or dry_run)
+        count = await expire_items(store, clock, items_per_second=rate, dry_run=dry_run)
+    typer.echo(f"{count} expired item{'' if count == 1 else 's'} {'found' if dry_run else 'deleted'}")
 
 
 @asynchronous

@@ -69,15 +69,18 @@ def test_only_commands_scan() -> None:
         "QC-76",
         "QC-80",
         "QC-113",
+        "QC-115",
     ]
     users = {
         str(source.relative_to(ROOT))
         for source in SOURCES
         if source.parent.name != "contracts"
-        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN|CODE_KEYS_SCAN", source.read_text())
+        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN|CODE_KEYS_SCAN|EXPIRY_SCAN", source.read_text())
     }
     assert users == {
         "loaders/reads/code_keys.py",
+        "loaders/tools/expiry.py",
+        "server/cli/table_commands.py",
         "loaders/tools/doctor.py",
         "loaders/tools/migration.py",
         "loaders/tools/transfer.py",

@@ -17,6 +17,7 @@ from loaders.table.operations import Action
 from loaders.table.positions import Key
 from loaders.table.values import item_from_wire
 from loaders.tools.doctor import Doctor, Records
+from loaders.tools.expiry import expire_items
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
 from loaders.tools.table_state import CURRENT_STATE, record_code_keys, save_state
@@ -34,6 +35,10 @@ def spend(backend: Any, names: Names) -> Awaitable[Any]:
 
 def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
     return save_state(backend.store, FIRST_STATE, CURRENT_STATE)
+
+
+def expire(backend: Any, _: Names) -> Awaitable[Any]:
+    return expire_items(backend.store, backend.clock, items_per_second=1e9, dry_run=False)
 
 
 def note_key(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -159,6 +164,10 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "charge a new budget": (spend,),
     "charge a budget": (spend, spend),
     "save the first table format": (WITHOUT_FORMAT, save_format),
+    "delete an expired item": (
+        written("LOCKER#{locker}", "ATTEMPT#a", entityType="ACCESS_ATTEMPT", expiresAt=1, digitsMac="0" * 500),
+        expire,
+    ),
     "record the key of new codes": (note_key,),
     "migrate items of other programs": (*OTHER_PROGRAM, migrate),
     "load demo data": (load_demo_items,),

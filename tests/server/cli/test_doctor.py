@@ -58,7 +58,12 @@ def test_a_full_scan_states_its_cost_and_needs_consent(run: Run, broken: dict[st
     result = run("doctor", "--full-scan", "--yes", "--json", **broken)
     assert result.status == 1
     item = {"invariant": "I4", "item": f"OWNER#{OWNER} / LOCKER#{LOCKER}", "problem": "the copy is missing"}
-    assert json.loads(result.out) == {"findings": [item | {"repairable": True}], "repaired": [], "unknown": {}}
+    assert json.loads(result.out) == {
+        "findings": [item | {"repairable": True}],
+        "repaired": [],
+        "unknown": {},
+        "expired": 0,
+    }
     assert run("doctor", "--full-scan", "--yes", "--repair", **broken).status == 0
 
 
