@@ -15,9 +15,9 @@ SPEND_BUDGET = WriteContract(
     most_steps=2,
     note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, again where its plan costs more "
     "than one unit, and once more where it took more or less than that. The store adds the charge to what is owed, so "
-    "concurrent servers never grant more than the budget; a charge whose response is lost may count twice. The steps "
-    "are tried in this order, one at a time. The time-to-live attribute `expiresAt` removes the record of a budget "
-    "that is whole again.",
+    "concurrent servers never grant more than the budget; where a response is lost, a charge, or what is given back, "
+    "may count twice. The steps are tried in this order, one at a time. The time-to-live attribute `expiresAt` removes "
+    "the record of a budget that is whole again.",
     cardinality="One item for each caller.",
     hot_partition="Each caller has its own partition, which takes the caller's own requests; the budget bounds their "
     "rate.",

@@ -11,8 +11,8 @@ from loaders.table.errors import ConditionFailedError
 from loaders.table.recording import RecordedStore
 from loaders.table.values import Item
 
-# The third round is for a record that expired in between.
-_ROUNDS = 3
+# The budget of a caller with many requests at once may be whole again and spent again between two steps of a charge.
+_ROUNDS = 10
 _SECOND = 1_000_000
 # Of whole budgets: a record must not expire while something is owed.
 _MOST_OWED = 1000
@@ -41,7 +41,7 @@ class TableBudgets:
         price = whole - self._budget.refill_time(taken)
         # A caller's name may have any length, and it is not stored in clear.
         place = (sha256(caller.encode()).hexdigest(),)
-        # One time for all rounds: what is owed only grows, so the loser of a race finds it spent in the next round.
+        # One time for all rounds: only what others give back can make the budget whole again by then.
         now = self._now()
         span = self._budget.window * (_MOST_OWED if may_owe else 1)
         latest = now + span - price
@@ -55,6 +55,8 @@ class TableBudgets:
                 owed = _full_at(error.item)
             if owed > latest:
                 return self._budget.rejected(owed, now, whole)
+            if price <= 0:
+                return self._budget.accepted(owed, now)  # it is whole by now: there is nothing to give back
             try:
                 whole_again = SPEND_BUDGET.step("whole", place, {"fullAt": now + price, **expires}, now=now)
                 await self._store().update(SPEND_BUDGET.update(whole_again))

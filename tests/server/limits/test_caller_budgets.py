@@ -296,6 +296,39 @@ async def test_requests_of_one_caller_that_meet_in_the_table_are_all_served(back
         assert {state.retry_seconds for state in states} == {0}
 
 
+async def test_a_budget_that_is_whole_by_the_end_of_a_request_is_not_written_again(
+    backend: Backend, wire: Wire
+) -> None:
+    store: Any = backend.store
+    moments = iter([1_772_366_400_000_000, 1_772_366_401_000_000])
+    budgets = TableBudgets(lambda: store, Budget(60_000, 60_000), lambda: next(moments))
+    await budgets.take("ada", 20)
+    wire.reset()
+    assert (await budgets.take("ada", 1, 20, may_owe=True)).remaining == 60_000
+    assert wire.operations == {"UpdateItem": 1}
+
+
+async def test_a_charge_between_those_of_requests_that_give_units_back_is_made(backend: Backend) -> None:
+    store: Any = backend.store
+    moment, budget = 1_772_366_400_000_000, Budget(60_000, 60_000)
+    others = TableBudgets(lambda: store, budget, lambda: moment - 10_000)
+
+    class Between:
+        """The store, in which the budget is spent, or whole again, before every step of three rounds."""
+
+        steps = itertools.count()
+
+        async def update(self, operation: Any) -> Any:
+            step = next(self.steps)
+            if 0 < step < 6:
+                await others.take("ada", *((20,) if step % 2 else (1, 20)), may_owe=True)
+            return await store.update(operation)
+
+    between: Any = Between()
+    state = await TableBudgets(lambda: between, budget, lambda: moment).take("ada", 1)
+    assert state.retry_seconds == 0
+
+
 # One that validation refuses, with 110 fragments that nobody uses: 776 tokens, 111 selections.
 UNUSED = "{ __typename } " + " ".join(f"fragment F{number} on Query {{ __typename }}" for number in range(110))
 SCHEMA = "{ __schema { types { fields { name type { name } } } } }"
