@@ -27,7 +27,7 @@ from loaders import codecs, keys
 from loaders.table.http_client import Timeouts
 from loaders.table.sdk import open_client
 from loaders.table.values import item_to_wire
-from loaders.writes.lockers import owner_copy
+from loaders.writes.lockers import copies_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,7 +106,7 @@ def locker_items(
     )
     if with_record:
         yield keys.locker(locker.locker_id), codecs.LOCKER.encode(locker)
-    yield keys.owner_locker(owner_id, locker.locker_id), owner_copy(locker)
+    yield from copies_of(locker).items()
 
 
 def reservation_items(number: int, count: int, now: Instant) -> Iterator[tuple[Key, dict[str, Any]]]:

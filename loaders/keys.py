@@ -30,6 +30,13 @@ from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Pref
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
 
+_STRETCHES = {
+    "LOCKER": (("CODE#", "DOOR"), ("GUARD#", "RID#~")),
+    "LOCATION": (("CID#", "DOOR"), ("LOCKER#", "OFFER#~")),
+    "OWNER": (("ANY#", "META"), ("PENDING_BOOKINGS", "SLOT#~")),
+    "BOOKING": (("META", "PAYMENT#~"),),
+}
+
 
 def locker(locker_id: LockerId) -> Key:
     return Key(f"LOCKER#{locker_id}", "META")
@@ -149,10 +156,6 @@ def offers(location_id: LocationId, audience: str, owner_id: OwnerId) -> KeyRang
 
 def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize) -> KeyRange:
     return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#")
-
-
-def location_offers(location_id: LocationId) -> KeyRange:
-    return Prefix(f"LOCATION#{location_id}", "OFFER#")
 
 
 def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:
@@ -345,19 +348,6 @@ def locker_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Ins
     return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{end}~")
 
 
-def locker_timeline(locker_id: LockerId) -> KeyRange:
-    """All reservations of a locker and its active pointer."""
-    return Prefix(f"LOCKER#{locker_id}", "RES#")
-
-
-def reservation_claims(locker_id: LockerId) -> KeyRange:
-    return Prefix(f"LOCKER#{locker_id}", "RID#")
-
-
-def location_days(location_id: LocationId) -> KeyRange:
-    return Prefix(f"LOCATION#{location_id}", "DAY#")
-
-
 def live_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """A locker's live reservations that start from `start` to `end`, both included."""
     return Between(f"LOCKER#{locker_id}", f"LIVE#{start}", f"LIVE#{end}~")
@@ -386,8 +376,24 @@ def reservation_slots(owner_id: OwnerId) -> KeyRange:
     return Prefix(f"OWNER#{owner_id}", "SLOT#")
 
 
-def reservation_references(owner_id: OwnerId) -> KeyRange:
-    return Prefix(f"OWNER#{owner_id}", "REF#")
+def record_of(partition: str) -> Key | None:
+    """The record that all items of a partition belong to, if it is the partition of one."""
+    return Key(partition, "META") if partition.partition("#")[0] in _STRETCHES else None
+
+
+def stretch(partition: str, first: str, last: str) -> KeyRange:
+    """A part of the partition of a record."""
+    return Between(partition, first, last)
+
+
+def stretches(partition: str) -> list[tuple[str, str, str]]:
+    """The arguments of the stretches of a record's partition without access events, attempts and notifications."""
+    return [(partition, *bounds) for bounds in _STRETCHES.get(partition.partition("#")[0], ())]
+
+
+def ordering(partition: str) -> list[Key]:
+    """The items of a partition that every write of several of its items changes."""
+    return [Key(partition, name) for name in ("GUARD#RES", "DOOR", "PENDING_BOOKINGS")]
 
 
 def shown(partition: str) -> str:

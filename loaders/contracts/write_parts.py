@@ -18,6 +18,8 @@ from loaders.table.positions import Key, KeyRange
 
 IS_NEW = "attribute_not_exists(#PK)"
 EXISTS = "attribute_exists(#PK)"
+AS_READ = "as it was read"
+"""The condition that an item has every attribute as it was read."""
 REPEATED_CHANGE = (
     "The item keeps the token of its latest change: that change, sent again, writes nothing and succeeds. A change to "
     "the present values writes nothing either."

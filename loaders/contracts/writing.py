@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.contracts.reading import in_batches, read_items
-from loaders.contracts.write_parts import BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule
+from loaders.contracts.write_parts import AS_READ, BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import difference
 from loaders.table.client import Store
 from loaders.table.operations import Action, BatchGet, Put, Query, Step, Transact, Update
-from loaders.table.positions import Position
+from loaders.table.positions import Key, Position
+from loaders.table.values import Item
 
 R = TypeVar("R", ItemRead, RangeRead)
 _WRITE_UNIT = 1024
@@ -158,6 +159,15 @@ class WriteContract(Contract):
         changes = difference(rule.codec.encode(before), rule.codec.encode(after))
         return rule.step(rule.key(*at) if at else rule.codec.key_of(before), changes | (more or {}), values)
 
+    def as_read_step(self, name: str, item: Item, attributes: Mapping[str, Any] | None = None) -> Step:
+        """The step of that name on an item that must be as it was read."""
+        rule, names = self._rule(name), sorted(name for name in item if name.isidentifier())
+        if rule.condition != AS_READ:
+            raise ContractError(f"{self.id} has another condition for {name}")
+        condition = " AND ".join(f"#{name} = :{name}AsRead" for name in names)
+        values = {f":{name}AsRead": item[name] for name in names}
+        return Step(name, rule.action, Key.of_item(item), attributes or {}, condition, values)
+
     def transact(self, *steps: Step) -> Transact:
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
@@ -232,7 +242,7 @@ class WriteContract(Contract):
         counts = Counter(step.name for step in steps)
         for step in steps:
             rule = self._rule(step.name)
-            if (step.action, step.condition) != (rule.action, rule.condition):
+            if step.action is not rule.action or rule.condition not in {step.condition, AS_READ}:
                 raise ContractError(f"{self.id} declares another step {step.name}")
             if counts[step.name] > rule.most:
                 raise ContractError(f"{self.id} does not write {counts[step.name]} items of {step.name}")

@@ -41,9 +41,9 @@ from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.forms import Draft, NotConvertedError
 from loaders.tools.kinds import is_current, kind_at
+from loaders.tools.partitions import pointer_problem
 from loaders.tools.target import Group, Target
-from loaders.tools.timelines import pointer_problem
-from loaders.writes.lockers import location_copy, offers_of, owner_copy
+from loaders.writes.lockers import copies_of
 from loaders.writes.reservation_steps import claim_of, slot_of
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
@@ -86,10 +86,7 @@ def _locker(target: Target, locker_id: LockerId, sources: list[Key], copies: lis
     locker = draft.record()
     group: Group = dict.fromkeys([*copies, *sources])
     group[record] = draft.attributes(locker)
-    group[keys.owner_locker(locker.owner_id, locker_id)] = owner_copy(locker)
-    if locker.location_id is not None:
-        group[keys.location_locker(locker.location_id, locker_id)] = location_copy(locker, locker.location_id)
-    return group | {keys.offer(*place): offer for place, offer in offers_of(locker).items()}
+    return group | copies_of(locker)
 
 
 def add_times(draft: Draft[Any], *names: str) -> None:

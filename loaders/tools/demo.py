@@ -2,11 +2,13 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from domain.bookings import BookingStatus
 from domain.commands.base import fingerprint, fingerprint_of
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
@@ -34,13 +36,14 @@ from domain.models import (
 from domain.schedule import has_ended, slot_name
 from domain.times import Instant, shift
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, GUARD, Guard
+from loaders.codecs import ACCESS_EVENT, BOOKING, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.tools.demo_places import LOCATIONS, Piece, location_id, location_piece
+from loaders.tools.kinds import PENDING
 from loaders.writes.lockers import register_transaction
 from loaders.writes.owners import create_transaction as create_owner
 from loaders.writes.reservation_steps import create_steps, details_of, slot_of
@@ -88,12 +91,24 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[Piece]:
     for number in range(shape.owners):
         yield _owner(number, midnight)
     owners = [owner_id(number) for number in range(min(shape.owners, _BOOKING_OWNERS))]
-    for number in range(LOCATIONS):
-        yield location_piece(number, owners, owner_id(_ADMIN), midnight)
+    yield _places(owners, midnight)
     for number in range(shape.lockers):
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
         yield _locker(number, shape.owners, midnight, now)
         yield from _events(number, shape.owners, events, midnight)
+
+
+def _places(owners: list[OwnerId], midnight: Instant) -> Piece:
+    """All locations, and the counters of the pending bookings that they have together."""
+    places = [location_piece(number, owners, owner_id(_ADMIN), midnight) for number in range(LOCATIONS)]
+    items = [item for piece in places for item in piece]
+    bookings = [item for _, item in items if item["entityType"] == BOOKING.entity_type]
+    waiting = Counter(item["ownerId"] for item in bookings if item["status"] is BookingStatus.PENDING)
+    counters = [
+        (keys.pending_count(owner), {"entityType": PENDING, "ownerId": owner, "pendingBookings": count})
+        for owner, count in waiting.items()
+    ]
+    return items + counters
 
 
 async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:

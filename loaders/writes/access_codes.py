@@ -109,7 +109,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
         steps = [
             CREATE_ACCESS_CODE.record_step("code", code, {"fingerprint": content}),
             *_claim_steps(CREATE_ACCESS_CODE, ring, code),
-            door_step(CREATE_ACCESS_CODE, code.door, door, live=(*live, _entry(code))),
+            door_step(CREATE_ACCESS_CODE, code.door, door, live=(*live, live_entry(code))),
             basis_step(CREATE_ACCESS_CODE, code, purpose.basis, purpose.guard),
         ]
         return _issued(backend, code, steps)
@@ -322,7 +322,7 @@ def _refusal(basis: Basis) -> SmartLockerError:
             return BadInputError("validUntil must be in the future", ("input", "validUntil"))
 
 
-def _entry(code: AccessCode) -> str:
+def live_entry(code: AccessCode) -> str:
     """The code in the door's list of live codes."""
     return f"{code.code_id} {_mark(code)}"
 
@@ -346,7 +346,7 @@ async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Inst
     )
     reservations = await CREATE_ACCESS_CODE.read_many(store, "live reservation", places) if places else []
     by_id = {one.reservation_id: one for one in reservations if one is not None}
-    left = tuple(_entry(one) for one in found if not _is_over(one, now, by_id))
+    left = tuple(live_entry(one) for one in found if not _is_over(one, now, by_id))
     if _is_full(left, code):
         if len(left) < MAX_LIVE_CODES:
             raise TooManyCodesError(code.kind.lower(), MAX_CODES_PER_PURPOSE)
@@ -377,15 +377,18 @@ def _rotation_steps(ring: CodeRing, code: AccessCode, rotated: AccessCode, door:
 
 def _claim_steps(contract: WriteContract, ring: CodeRing, code: AccessCode) -> list[Step]:
     """Claims the new digits of a code under its key; under every other key of the ring they must be free."""
-    claim = CODE_CLAIM.encode(CodeClaim(code_id=code.code_id))
-    if code.valid_until is not None:
-        claim["expiresAt"] = _claimed_until(code.valid_until)
     own, *others = ring.claims(code.door, ring.digits(code.door, code))
     now = to_seconds(code.updated_at)
     return [
-        contract.step("claim", (code.door, own), claim, now=now),
+        contract.step("claim", (code.door, own), claim_attributes(code), now=now),
         *(contract.step("other claim", (code.door, other), now=now) for other in others),
     ]
+
+
+def claim_attributes(code: AccessCode) -> dict[str, Any]:
+    """The attributes of the claim on the digits of a code."""
+    claim = CODE_CLAIM.encode(CodeClaim(code_id=code.code_id))
+    return claim if code.valid_until is None else claim | {"expiresAt": _claimed_until(code.valid_until)}
 
 
 def _old_claim(ring: CodeRing, code: AccessCode, now: Instant) -> list[Step]:

@@ -48,6 +48,7 @@ from loaders.writes.timeline import last_change_step
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step, Transact
+    from loaders.table.positions import Key
 
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
@@ -155,7 +156,7 @@ def register_transaction(locker: Locker, content: str) -> Transact:
     if locker.location_id is not None:
         steps += [
             REGISTER_LOCKER.step("location", (locker.location_id,), active=LocationStatus.ACTIVE),
-            *(REGISTER_LOCKER.step("offer", place, offer) for place, offer in offers_of(locker).items()),
+            *(REGISTER_LOCKER.step("offer", place, offer) for place, offer in _offers_of(locker).items()),
         ]
     return REGISTER_LOCKER.transact(*steps)
 
@@ -238,22 +239,31 @@ async def _change(
 
 
 def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:
-    steps = [contract.step("copy", (locker.owner_id, locker.locker_id), owner_copy(locker))]
+    steps = [contract.step("copy", (locker.owner_id, locker.locker_id), _owner_copy(locker))]
     if locker.location_id is not None:
         place = (locker.location_id, locker.locker_id)
-        steps.append(contract.step("location copy", place, location_copy(locker, locker.location_id)))
+        steps.append(contract.step("location copy", place, _location_copy(locker, locker.location_id)))
     return steps
 
 
 def _offer_steps(contract: WriteContract, current: Locker, changed: Locker) -> list[Step]:
     """Offers have no status, so opening and closing a door does not write them."""
-    before, after = offers_of(current), offers_of(changed)
+    before, after = _offers_of(current), _offers_of(changed)
     gone = [contract.step("gone offer", place) for place in before if place not in after]
     new = [contract.step("offer", place, offer) for place, offer in after.items() if before.get(place) != offer]
     return gone + new
 
 
-def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
+def copies_of(locker: Locker) -> dict[Key, dict[str, Any]]:
+    """All items that are derived from a locker: the copies of its owner and its location, and its offers."""
+    copies = {keys.owner_locker(locker.owner_id, locker.locker_id): _owner_copy(locker)}
+    if locker.location_id is not None:
+        place = keys.location_locker(locker.location_id, locker.locker_id)
+        copies[place] = _location_copy(locker, locker.location_id)
+    return copies | {keys.offer(*arguments): offer for arguments, offer in _offers_of(locker).items()}
+
+
+def _offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The offers of a locker by the arguments of their keys: none unless it is in service at a location."""
     if locker.location_id is None or not is_in_service(locker):
         return {}
@@ -263,13 +273,13 @@ def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
     return {(locker.location_id, *audience, *place): offer for audience in audiences}
 
 
-def owner_copy(locker: Locker) -> dict[str, Any]:
+def _owner_copy(locker: Locker) -> dict[str, Any]:
     """The attributes of an owner's copy of a locker, with its place in the index by status."""
     index = keys.owner_locker_index(locker.owner_id, locker.status, locker.locker_id)
     return OWNER_LOCKER.encode(record_from(LockerSummary, locker)) | index
 
 
-def location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
+def _location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
     """The attributes of a location's copy of a locker, with its place in the index by status."""
     index = keys.location_locker_index(location_id, locker.status, locker.locker_id)
     return LOCATION_LOCKER.encode(record_from(LockerSummary, locker)) | index

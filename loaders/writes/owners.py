@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Principal, Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
@@ -12,6 +12,7 @@ from domain.commands.owners import CreateOwner, UpdateOwner
 from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId, record_from
 from domain.text import normalize_email
+from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
 from loaders.contracts.owners import SAVE_OWNER
@@ -20,6 +21,7 @@ from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step, Transact
+    from loaders.table.positions import Key
 
 
 async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
@@ -81,12 +83,15 @@ def change_steps(current: Owner, changed: Owner) -> list[Step]:
     return [owner, *_claim(changed), *release]
 
 
-def _claim(owner: Owner) -> tuple[Step, ...]:
-    address = _address(owner)
-    if address is None:
-        return ()
-    claim = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
-    return (SAVE_OWNER.step("claim", (address,), claim, ownerId=owner.owner_id),)
+def claim_of(owner: Owner) -> dict[Key, dict[str, Any]]:
+    """The claim on the email address of an owner, if it has one."""
+    address, claim = _address(owner), EmailClaim(owner_id=owner.owner_id)
+    return {} if address is None else {keys.email_claim(address): EMAIL_CLAIM.encode(claim)}
+
+
+def _claim(owner: Owner) -> list[Step]:
+    address = (_address(owner),)
+    return [SAVE_OWNER.step("claim", address, claim, ownerId=owner.owner_id) for claim in claim_of(owner).values()]
 
 
 def _address(owner: Owner) -> str | None:

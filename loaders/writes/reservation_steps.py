@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Notification
 from domain.commands.base import fingerprint_of
-from domain.commands.reservations import CreateReservation
+from domain.commands.reservations import CreateReservation, Recipient
 from domain.lifecycle import IN_SERVICE
 from domain.models import (
     AccessAction,
@@ -19,11 +20,11 @@ from domain.models import (
     Reservation,
     ReservationDetails,
     ReservationId,
+    ReservationParty,
     ReservationSlot,
     ReservationStatus,
     record_from,
 )
-from domain.times import Instant
 from loaders.codecs import AnyClaim, ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.contracts.writing import WriteContract
@@ -123,9 +124,16 @@ def slot_of(reservation: Reservation, slot: str) -> ReservationSlot:
     return record_from(ReservationSlot, reservation, slot=slot)
 
 
-def claim_of(reservation: Reservation) -> ReservationClaim:
+def claim_of(reservation: Reservation, details: ReservationDetails | None = None) -> ReservationClaim:
     """The claim on the id of a reservation, as if it had been created as it is."""
-    content = fingerprint_of(CreateReservation, reservation, without="reservation_id")
+    known: dict[str, Any] = {}
+    if details is not None:
+        given = details.recipient
+        known = {
+            "metadata": details.metadata,
+            "recipient": None if given is None else Recipient.model_construct(**asdict(given)),
+        }
+    content = fingerprint_of(CreateReservation, reservation, without="reservation_id", **known)
     return record_from(ReservationClaim, reservation, fingerprint=content)
 
 
@@ -144,17 +152,18 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
     )
 
 
-def notification_step(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
-    """The step that tells the owner who reserved that someone else ended the reservation."""
+def end_notification(ended: Reservation) -> Notification | None:
+    """Tells the owner who reserved that someone else ended the reservation, and why."""
+    if ended.end_reason is None or ended.ended_at is None or ended.ended_by is ReservationParty.OWNER:
+        return None
     done = "canceled" if ended.status is ReservationStatus.CANCELLED else "ended"
-    notice = record_from(
+    return record_from(
         Notification,
         ended,
         notification_id=f"{ended.reservation_id}-{ended.status.lower()}",
         message=f"Your reservation of locker {ended.locker_id} from {ended.start_at} was {done}: {ended.end_reason}",
-        created_at=now,
+        created_at=ended.ended_at,
     )
-    return contract.record_step("notification", notice)
 
 
 def use_steps(

@@ -68,7 +68,7 @@ from loaders.writes.reservation_steps import (
     change_steps,
     create_steps,
     details_of,
-    notification_step,
+    end_notification,
     slot_of,
     slot_steps,
     use_steps,
@@ -338,8 +338,9 @@ async def _change(
         steps = change_steps(contract, stored, changed, context, pointer_after(context.pointer, changed, other))
         steps += slot_steps(contract, stored, changed) if has_slot else []
         steps += _locker_steps(backend, contract, state, use(state, locker))
-        if changed.end_reason is not None and party is not ReservationParty.OWNER:
-            steps.append(notification_step(contract, changed, now))
+        notice = end_notification(changed)
+        if notice is not None:
+            steps.append(contract.record_step("notification", notice))
         return Decision(changed, steps)
 
     return await optimistic_write(store, contract, decide_change, changed=_LOCKER)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from domain.access_codes import CodeRing
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
 from loaders.table.clock import utc_now
@@ -14,8 +15,10 @@ from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
 from loaders.tools.findings import Finding
 from loaders.tools.transfer import check_export
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, load_settings
 from server.cli.table import confirm, open_table
+from server.settings import Settings
 
 _FOUND, _FAILED = 1, 2
 
@@ -47,7 +50,7 @@ def doctor_command(
     try:
         if export is not None:
             check_export(export)
-            found, table = check_export_file(export, utc_now())
+            found, table = check_export_file(export, utc_now(), _ring(load_settings()))
             left = found
         else:
             found, left, table = asyncio.run(_examine(records, yes=yes, rate=rate, repair=repair))
@@ -64,7 +67,7 @@ async def _examine(
     """Returns the findings, those that are left after repairs, and the table as far as it was read."""
     settings = load_settings()
     async with open_table(settings, any_state=not repair) as (connection, store, clock):
-        doctor = Doctor(store, clock)
+        doctor = Doctor(store, clock, _ring(settings))
         if records.keys:
             missing = await doctor.missing(records)
             if missing:
@@ -78,6 +81,11 @@ async def _examine(
                 items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
             )
         return found, await doctor.repair(found) if repair else found, table
+
+
+def _ring(settings: Settings) -> CodeRing | None:
+    """The secrets of access codes, if they are set: those of a development server may be another table's."""
+    return None if settings.code_keys is None else read_ring(settings)
 
 
 def _report(found: list[Finding], left: list[Finding], table: Table, *, as_json: bool) -> None:

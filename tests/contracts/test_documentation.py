@@ -4,7 +4,7 @@ from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 
 SCHEMA = bound_schema()
-DOCTOR = [f"QC-8{number}" for number in range(5)]
+DOCTOR = [f"QC-8{number}" for number in range(4)]
 USED = fields_by_contract(SCHEMA)
 
 

@@ -22,9 +22,9 @@ TIMES = st.datetimes(timezones=st.just(UTC)).map(to_instant) | st.sampled_from([
 DAYS = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(lambda day: Day(day.isoformat()))
 SLOTS = st.sampled_from(DaySlot)
 
-OTHERS = {"masked", "named_by", "reservation_place", "shown", "spelled"}
+OTHERS = {"masked", "named_by", "ordering", "stretches", "reservation_place", "shown", "spelled"}
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
-WIDER = {"reservations_starting", "locker_timeline", "reservation_claims", "location_days", "offers", "location_offers"}
+WIDER = {"stretch", "offers"}
 BUILDERS: list[Any] = [
     value
     for name, value in vars(keys).items()

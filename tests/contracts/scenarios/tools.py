@@ -4,17 +4,14 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
 
-from domain.bookings import CalendarSlot, DaySlot
 from domain.budgets import Budget
 from loaders import keys
 from loaders.backend import Backend
-from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.reads.table_state import FIRST_STATE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.operations import Action
-from loaders.table.positions import Key
 from loaders.table.values import item_from_wire
 from loaders.tools.doctor import Doctor, Records
 from loaders.tools.expiry import expire_items
@@ -22,8 +19,8 @@ from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
 from loaders.tools.table_state import CURRENT_STATE, record_code_keys, save_state
 from loaders.writes.budgets import TableBudgets
-from tests.contracts.samples import DAY, NOON, Names, at, day, record
-from tests.contracts.scenarios.actions import Call, changed, its, step, without, writes, written
+from tests.contracts.samples import DAY, NOON, Names
+from tests.contracts.scenarios.actions import Call, its, step, without, writes, written
 from tests.contracts.scenarios.bookings import BOOK, REJECT
 from tests.contracts.scenarios.lockers import LOCATION, OTHER_OWNER, PLACED, RESERVED
 
@@ -86,11 +83,6 @@ async def repair(backend: Any, _: Names) -> None:
             await backend.store.transact(found)
 
 
-def slot_of_the_booking(names: Names) -> tuple[Action, Key, dict[str, Any]]:
-    slot = record(CalendarSlot, 9, slot=DaySlot.MORNING, location_id=names.location, booking_id=names.booking)
-    return Action.PUT, keys.calendar_slot(names.location, day(9), DaySlot.MORNING), CALENDAR_SLOT.encode(slot)
-
-
 WITHOUT_FORMAT = without(keys.table_state)
 OTHER_PROGRAM = (
     LOCATION,
@@ -125,20 +117,11 @@ OTHER_PROGRAM = (
 WHOLE = (*RESERVED, OTHER_OWNER, BOOK, REJECT)
 UNDERIVED = writes(
     step(Action.DELETE, keys.owner_locker),
-    step(
-        Action.PUT,
-        keys.owner_locker,
-        {"owner_id": its.other_owner},
-        entityType="OWNER_LOCKER",
-        ownerId=its.other_owner,
-        lockerId=its.locker,
-        status="AVAILABLE",
-        reservableBy="MEMBERS",
-        size="M",
-        features=[],
-        updatedAt=NOON,
-    ),
-    step(Action.DELETE, keys.reservation_claim),
+    step(Action.UPDATE, keys.owner_booking, status="CANCELLED"),
+    step(Action.UPDATE, keys.booking, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
+    step(Action.PUT, keys.email_claim, {"email": its.other_email}, entityType="EMAIL_CLAIM", ownerId=its.owner),
+)
+CLAIM_ON_NOTHING = writes(
     step(
         Action.PUT,
         keys.reservation_claim,
@@ -148,16 +131,7 @@ UNDERIVED = writes(
         lockerId=its.locker,
         startAt=NOON,
         fingerprint="",
-    ),
-    step(Action.PUT, keys.pending_count, entityType="PENDING_BOOKINGS", ownerId=its.owner, pendingBookings=3),
-    step(Action.PUT, keys.email_claim, {"email": its.other_email}, entityType="EMAIL_CLAIM", ownerId=its.owner),
-    slot_of_the_booking,
-    step(Action.DELETE, keys.owner_booking),
-    step(Action.UPDATE, keys.booking, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
-)
-CANCELLED = writes(
-    step(Action.UPDATE, keys.reservation, status="CANCELLED"),
-    step(Action.UPDATE, keys.owner_reservation, status="CANCELLED"),
+    )
 )
 
 SCENARIOS: dict[str, tuple[Call, ...]] = {
@@ -179,17 +153,5 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "check a lone locker": (*PLACED, BOOK, check),
     "repair what is derived from records": (*WHOLE, UNDERIVED, repair),
     "repair a missing pointer": (*RESERVED, without(keys.active_pointer), repair),
-    "repair a wrong pointer of a locker without a guard": (
-        *RESERVED,
-        without(keys.reservation_guard),
-        changed(keys.active_pointer, endAt=at(30)),
-        repair,
-    ),
-    "repair a pointer to a canceled reservation": (*RESERVED, CANCELLED, repair),
-    "repair a missing live copy": (*RESERVED, without(keys.live_reservation), repair),
-    "repair a guard that names no reservation": (
-        *RESERVED,
-        changed(keys.reservation_guard, changedReservationId=its.later),
-        repair,
-    ),
+    "repair a claim on nothing": (*RESERVED, CLAIM_ON_NOTHING, repair),
 }

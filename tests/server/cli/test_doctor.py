@@ -32,7 +32,8 @@ async def broken(furnished: dict[str, str], plain_client: Any) -> dict[str, str]
     return furnished
 
 
-FINDING = f"I4  OWNER#{OWNER} / LOCKER#{LOCKER}: the copy is missing"
+PROBLEM = f"it is missing, and follows from LOCKER#{LOCKER} / META"
+FINDING = f"I4  OWNER#{OWNER} / LOCKER#{LOCKER}: {PROBLEM}"
 
 
 @pytest.mark.parametrize("records", [("--locker", LOCKER), ("--owner", OWNER, "--locker", LOCKER)])
@@ -57,7 +58,7 @@ def test_a_full_scan_states_its_cost_and_needs_consent(run: Run, broken: dict[st
     assert f"Checking table {broken['table_name']} reads the whole table once: about " in refused.err
     result = run("doctor", "--full-scan", "--yes", "--json", **broken)
     assert result.status == 1
-    item = {"invariant": "I4", "item": f"OWNER#{OWNER} / LOCKER#{LOCKER}", "problem": "the copy is missing"}
+    item = {"invariant": "I4", "item": f"OWNER#{OWNER} / LOCKER#{LOCKER}", "problem": PROBLEM}
     assert json.loads(result.out) == {
         "findings": [item | {"repairable": True}],
         "repaired": [],

@@ -210,7 +210,7 @@ async def test_demo_load_writes_all_items_once_and_whole(on_table: RunOnTable, d
     of_codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR")}
     assert of_codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
     assert kinds.total() == wanted
-    check_invariants(items, NOW, is_counted=False)
+    check_invariants(items, NOW)
     second = await on_table(*words, clock=clock)
     assert (second.status, second.out) == (0, "0 items written\n")
     assert await dump() == items
@@ -236,7 +236,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), NOW)))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
-    check_invariants(await dump(), NOW, is_counted=False)
+    check_invariants(await dump(), NOW)
 
 
 async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(

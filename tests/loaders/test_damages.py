@@ -1,0 +1,66 @@
+"""Each item of a full table is lost or changed: doctor sees it, or the documentation says why not."""
+
+import re
+from pathlib import Path
+
+import pytest_asyncio
+
+from domain.times import Instant
+from loaders.backend import Backend
+from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.writing import WriteContract
+from loaders.conversion import Codec
+from loaders.table.client import DynamoStore
+from loaders.table.positions import Key
+from loaders.table.values import any_item_from_wire
+from loaders.tools.declarations import KINDS, PLAIN_KINDS
+from loaders.tools.invariants import table_violations
+from loaders.tools.kinds import kind_at
+from tests.api import Api
+from tests.conftest import RING, Clock
+from tests.damages import Item, damages
+from tests.full_table import fill
+from tests.tables import PlainClient
+
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \|", re.MULTILINE)
+
+
+@pytest_asyncio.fixture
+async def items(api: Api, clock: Clock, backend: Backend, plain_client: PlainClient, table: str) -> dict[Key, Item]:
+    """A table with items of every kind."""
+    assert isinstance(backend.store, DynamoStore)
+    await fill(api, clock, backend.store)
+    return {Key.of_item(item): item for item in map(any_item_from_wire, await plain_client.items(table))}
+
+
+def documented() -> set[tuple[str, str]]:
+    """The damage that the documentation lists as not seen."""
+    section = OPERATIONS.read_text(encoding="utf-8").partition("### What cannot be seen")[2].partition("\n## ")[0]
+    return {(kind, name.strip("`")) for kind, names in ROW.findall(section) for name in names.split(", ")}
+
+
+def unseen(items: dict[Key, Item], now: Instant) -> set[tuple[str, str]]:
+    """The kinds and attributes of which some damage is not seen."""
+    found = set()
+    for key, item in items.items():
+        for name, _, left in damages(item):
+            others = [other for place, other in items.items() if place != key]
+            if not table_violations(others if left is None else [*others, left], now, RING):
+                found.add((str(kind_at(key, item)), name))
+    return found
+
+
+def test_every_kind_of_item_that_a_contract_writes_is_declared() -> None:
+    rules = [rule for contract in CONTRACTS.values() if isinstance(contract, WriteContract) for rule in contract.steps]
+    written = {rule.item.entity_type for rule in rules if isinstance(rule.item, Codec)}
+    builders = {rule.item for rule in rules if not isinstance(rule.item, Codec)} - {Key}
+    assert written == KINDS.keys()
+    assert len(builders) == len(PLAIN_KINDS)
+
+
+async def test_every_damage_is_seen_or_documented(items: dict[Key, Item], clock: Clock) -> None:
+    assert {kind_at(key, item) for key, item in items.items()} == KINDS.keys() | PLAIN_KINDS
+    assert table_violations(items.values(), clock.now, RING) == []
+    found, stated = unseen(items, clock.now), documented()
+    assert (sorted(found - stated), sorted(stated - found)) == ([], [])
