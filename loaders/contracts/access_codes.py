@@ -167,6 +167,12 @@ CREATE_ACCESS_CODE = WriteContract(
             when="only where the door has as many live codes as it may have",
             most=_ROUNDS,
         ),
+        ItemRead(
+            "live locker",
+            LOCKER,
+            when="only where the door has as many live codes as it may have, and the code is for a reservation",
+            most=_ROUNDS,
+        ),
     ),
     rounds=_ROUNDS,
     steps=(

@@ -105,7 +105,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
         _check_new(code, purpose.basis)
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
-        live = await _live(store, code, door, now)
+        live = await _live(store, code, purpose.basis, door, now)
         steps = [
             CREATE_ACCESS_CODE.record_step("code", code, {"fingerprint": content}),
             *_claim_steps(CREATE_ACCESS_CODE, ring, code),
@@ -333,7 +333,7 @@ def _mark(code: AccessCode) -> str:
     return "" if purpose is None else hashlib.sha256(purpose.encode()).hexdigest()[:8]
 
 
-async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
+async def _live(store: Store, code: AccessCode, basis: Basis, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
     """The door's list of live codes with room for one more; codes that are over leave it only when it is full."""
     live = () if door is None else door.live
     if not _is_full(live, code):
@@ -346,7 +346,10 @@ async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Inst
     )
     reservations = await CREATE_ACCESS_CODE.read_many(store, "live reservation", places) if places else []
     by_id = {one.reservation_id: one for one in reservations if one is not None}
-    left = tuple(live_entry(one) for one in found if not _is_over(one, now, by_id))
+    locker = basis if isinstance(basis, Locker) else None
+    if locker is None and any(one.basis[0] == "locker" for one in found):
+        locker = await CREATE_ACCESS_CODE.read(store, "live locker", code.locker_id)
+    left = tuple(live_entry(one) for one in found if not _is_over(one, now, by_id, locker))
     if _is_full(left, code):
         if len(left) < MAX_LIVE_CODES:
             raise TooManyCodesError(code.kind.lower(), MAX_CODES_PER_PURPOSE)
@@ -359,9 +362,9 @@ def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
     return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_PURPOSE
 
 
-def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:
-    if code.kind is AccessCodeKind.RESERVATION:
-        return not may_open(code, now, reservations.get(code.reservation_id))
+def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation], locker: Locker | None) -> bool:
+    if code.booking_id is None:
+        return not may_open(code, now, locker if code.reservation_id is None else reservations.get(code.reservation_id))
     is_past = code.valid_until is not None and code.valid_until <= now
     return is_past or code.revoked_at is not None or code.uses >= (code.max_uses or code.uses + 1)
 

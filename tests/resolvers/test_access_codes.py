@@ -285,6 +285,18 @@ async def test_a_reservation_or_a_booking_has_five_live_codes_at_most(api: Api, 
     assert (await ada.mutate(CREATE, codeId="c6", **values))["userErrors"] == []
 
 
+@pytest.mark.parametrize("kind", ["STANDING", "RESERVATION"])
+async def test_codes_that_ended_with_a_transfer_take_no_place_at_the_door(api: Api, kind: str) -> None:
+    await furnish(api)
+    await api.owner("bob")
+    for number in range(50):
+        await create(api, f"old{number}", "STANDING")
+    full = await api.mutate(CREATE, codeId="c1", kind="STANDING", lockerId="l1")
+    assert [error["code"] for error in full["userErrors"]] == ["TOO_MANY_ACCESS_CODES"]
+    await api.done(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+    assert await verify(api, await create(api, "c1", kind), "a1") == "GRANTED"
+
+
 class Colliding(CodeRing):
     """Derives the same digits for every code, until others are asked for."""
 
