@@ -390,7 +390,9 @@ def _state(
         return AccessCodeState.USED_UP
     if is_over or (end is not None and end <= now):
         return AccessCodeState.EXPIRED
-    return AccessCodeState.SCHEDULED if start is not None and now < start else AccessCodeState.ACTIVE
+    # The clock of the server that made the code may be ahead of this one.
+    is_ahead = start is not None and max(now, code.created_at) < start
+    return AccessCodeState.SCHEDULED if is_ahead else AccessCodeState.ACTIVE
 
 
 def may_open(code: AccessCode, now: Instant, basis: Basis | None) -> bool:

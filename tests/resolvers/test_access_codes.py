@@ -297,6 +297,15 @@ async def test_codes_that_ended_with_a_transfer_take_no_place_at_the_door(api: A
     assert await verify(api, await create(api, "c1", kind), "a1") == "GRANTED"
 
 
+async def test_a_new_code_is_active_also_for_a_server_whose_clock_is_behind(api: Api, clock: Clock) -> None:
+    await furnish(api)
+    digits = await create(api, "c1", "STANDING")
+    await create(api, "c2", "STANDING", validFrom="2026-03-01T12:00:01Z")
+    clock.move(seconds=-3)
+    assert await states(api) == {"c1": "ACTIVE", "c2": "SCHEDULED"}
+    assert await verify(api, digits, "a1") == "GRANTED"
+
+
 class Colliding(CodeRing):
     """Derives the same digits for every code, until others are asked for."""
 
