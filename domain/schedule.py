@@ -123,13 +123,15 @@ def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
 def free_slot(slots: Sequence[ReservationSlot], most: int, now: Instant, chosen_by: str) -> str | None:
     """A slot that an owner with `most` slots may take, or None where all are taken.
 
-    Taken slots beyond the limit, from a time when it was higher, reduce the number of slots. Two reservations at once
-    usually choose different slots.
+    Taken slots beyond the limit, from a time when it was higher, reduce the number of slots. A slot whose reservation
+    has not ended by every clock is the last choice. Two reservations at once usually choose different slots.
     """
     taken = {slot.slot for slot in slots if now < slot.end_at}
+    doubtful = {slot.slot for slot in slots if shift(now, -CLOCK_SKEW) < slot.end_at}
     usable = most - sum(int(slot) >= most for slot in taken)
     free = [name for name in map(slot_name, range(usable)) if name not in taken]
-    return free[zlib.crc32(chosen_by.encode()) % len(free)] if free else None
+    choice = [name for name in free if name not in doubtful] or free
+    return choice[zlib.crc32(chosen_by.encode()) % len(choice)] if choice else None
 
 
 def slot_name(number: int) -> str:

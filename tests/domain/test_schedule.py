@@ -78,6 +78,7 @@ def slot(name: str, end: int) -> ReservationSlot:
         ([], 0, {None}),
         ([("0000", 1)], 2, {"0001"}),
         ([("0000", 0)], 1, {"0000"}),  # its reservation has ended
+        ([("0000", 0)], 2, {"0001"}),  # but perhaps not by another clock
         ([("0000", 1), ("0001", 1)], 2, {None}),
         ([("0001", 1)], 3, {"0000", "0002"}),
         ([("0007", 1), ("0008", 0)], 2, {"0000"}),  # one from a time with a higher limit
