@@ -18,7 +18,6 @@ _READING_SECONDS: Final = 10
 _PARTING_SECONDS: Final = 1
 # The parser knows no limit for a header, so it is given what could be one in small pieces.
 _PIECE_BYTES: Final = 4096
-_BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding"})
 _INVALID: Final = "Invalid HTTP request received."
 _IDLE, _HEAD, _LAST_HEAD, _BODY, _RESPONSE = "idle", "head", "last head", "body", "response"
 _SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _LAST_HEAD: _PARTING_SECONDS, _BODY: _BODY_SECONDS}
@@ -49,6 +48,7 @@ class DeadlineProtocol(OnePieceProtocol):
         self._refusal: _RefusedError | None = None
         self._ignores_data = False
         self._is_upgrade = False
+        self._skipped_bytes = 0  # of a body that the parser passes over
         self._deferred: _RefusedError | None = None
         self._sending: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
@@ -63,6 +63,13 @@ class DeadlineProtocol(OnePieceProtocol):
 
     def _parse(self, data: bytes) -> None:
         while data and not self._ignores_data and not self.transport.is_closing():
+            if self._skipped_bytes:
+                body, data = data[: self._skipped_bytes], data[self._skipped_bytes :]
+                self._skipped_bytes -= len(body)
+                self.on_body(body)
+                if not self._skipped_bytes:
+                    self.on_message_complete()
+                continue
             piece, data = data[:_PIECE_BYTES], data[_PIECE_BYTES:]
             if self._is_in_head:
                 self._head_bytes += len(piece)
@@ -100,7 +107,10 @@ class DeadlineProtocol(OnePieceProtocol):
         self._is_in_head = False
         self._head_bytes = self._chunks = 0
         is_idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
-        self._is_upgrade = is_idle and self.parser.should_upgrade() and super()._should_upgrade()
+        asks_for_upgrade = self.parser.should_upgrade()
+        self._is_upgrade = is_idle and asks_for_upgrade and super()._should_upgrade()
+        if asks_for_upgrade and not self._is_upgrade and self.parser.get_method() != b"CONNECT":
+            self._skipped_bytes = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         super().on_headers_complete()
         self._enter(_BODY)
 
@@ -120,10 +130,10 @@ class DeadlineProtocol(OnePieceProtocol):
     def _stay(self) -> None:
         """Goes on after a request for an upgrade that is answered like any other.
 
-        The parser has passed over its body. That must not become the next request, so with a body the connection ends.
+        The parser passes over its body. A chunked one must not become the next request, so the connection ends.
         """
         self.logger.warning("Unsupported upgrade request.")
-        if self.parser.get_method() == b"CONNECT" or not _BODY_HEADERS.isdisjoint(name for name, _ in self.headers):
+        if self.parser.get_method() == b"CONNECT" or any(name == b"transfer-encoding" for name, _ in self.headers):
             self.cycle.keep_alive = False
             self._ignores_data = True
 
@@ -151,6 +161,8 @@ class DeadlineProtocol(OnePieceProtocol):
                 self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
 
     def on_message_complete(self) -> None:
+        if self._skipped_bytes:
+            return
         super().on_message_complete()
         self._enter(_RESPONSE)
 

@@ -501,12 +501,39 @@ async def test_without_a_protocol_for_it_an_upgrade_is_answered_as_a_request_and
                 assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_the_body_of_an_upgrade_that_is_answered_as_a_request_is_no_request(http: Http) -> None:
+@pytest.mark.parametrize("parts", [1, 2, 7])
+async def test_an_upgrade_that_is_answered_as_a_request_has_its_body_and_others_follow(http: Http, parts: int) -> None:
+    length = b"\r\nContent-Length: %d\r\n\r\n" % len(SMALL)
+    request = UPGRADE.replace(b"GET /unread", b"POST /read").replace(b"\r\n\r\n", length) + SMALL
+    for sent in (request + SMALL, request + request):
+        async with http.connect() as (reader, writer):
+            await http.send(
+                writer, *(sent[at : at + len(sent) // parts + 1] for at in range(0, len(sent), len(sent) // parts + 1))
+            )
+            assert (await reader.readuntil(b"%d" % len(SMALL))).startswith(b"HTTP/1.1 200 ")
+            last = b"done" if sent.endswith(SMALL + SMALL) else b"\r\n\r\n%d" % len(SMALL)
+            assert (await reader.readuntil(last)).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_body_of_an_upgrade_that_does_not_arrive_ends_the_connection(http: Http) -> None:
+    async with http.connect() as (reader, writer):
+        await http.send(
+            writer,
+            UPGRADE.replace(b"GET /unread", b"POST /read").replace(b"\r\n\r\n", b"\r\nContent-Length: 3\r\n\r\nx"),
+        )
+        http.loop.move(9.75)
+        assert not http.is_closing
+        http.loop.move(0.25)
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+
+
+async def test_the_chunked_body_of_an_upgrade_that_is_answered_as_a_request_is_no_request(http: Http) -> None:
     request = UPGRADE.replace(b"GET /unread", b"POST /gated").replace(
-        b"\r\n\r\n", b"\r\nContent-Length: %d\r\n\r\n" % len(SMALL)
+        b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     async with http.connect() as (reader, writer):
-        await http.send(writer, request + SMALL)
+        await http.send(writer, request + b"%x\r\n" % len(SMALL) + SMALL + b"\r\n" + END + SMALL)
         http.loop.move(60)
         assert not http.is_closing
         http.gate.set()
