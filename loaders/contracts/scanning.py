@@ -12,6 +12,9 @@ from loaders.table.operations import BatchGet, Query, Scan
 from loaders.table.positions import Key, KeyRange
 from loaders.table.values import WireItem
 
+_USUAL_BYTES = 350
+"""Of an item, where the store does not tell the size of its table, as the embedded one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTable(Contract):
@@ -24,7 +27,8 @@ class ReadTable(Contract):
     ALLOWED_OPERATIONS = frozenset({"Scan"})
 
     def cost_text(self, description: Mapping[str, Any]) -> str:
-        items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
+        items = description.get("ItemCount", 0)
+        size = description.get("TableSizeBytes") or items * _USUAL_BYTES
         units = read_units([size], self.operation, consistent=True) + math.ceil(items / self.page_size)
         units = units if self.consistent else units / 2
         return f"reads the whole table once: about {items:,} items, {units:,.0f} read units"

@@ -332,6 +332,7 @@ async def test_a_record_that_does_not_exist_is_named(checked: Checked) -> None:
 
 
 def test_the_cost_of_a_full_scan_is_stated_in_items_and_read_units() -> None:
+    assert full_scan_cost({"ItemCount": 2000, "TableSizeBytes": 0}).endswith("2,000 items, 181 read units")
     stated = full_scan_cost({"ItemCount": 2000, "TableSizeBytes": 4096 * 150})
     assert stated == "reads the whole table once: about 2,000 items, 160 read units"
 
