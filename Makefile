@@ -15,7 +15,7 @@ serve: $(VENV)/installed
 
 test: $(VENV)/tested lint
 	@$(BIN)/python -m tests.browser.program
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # The tests that start no server, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
 coverage: $(VENV)/tested
