@@ -38,6 +38,7 @@ async def fill(api: Api, clock: Clock, store: DynamoStore) -> None:
     await api.done(RELEASE, lockerId="l1", reservationId="left")
     clock.move(minutes=5)
     await reserve(api, "over", "1T11:30", "1T12:06", lockerId="l2")
+    await reserve(api, "past", "1T11:30", "1T12:06", "ada", lockerId="l3")
     recipient = {"name": "Rita", "email": "rita@example.com", "phone": "+390612345678"}
     await reserve(api, "running", "1T12:03", "1T14:00")
     await reserve(api, "next", "2T12:00", "2T14:00", reference="order 1", recipient=recipient, metadata={"size": 3})

@@ -41,7 +41,9 @@ REPAIR = WriteContract(
     id="QC-83",
     purpose="Repair an item by what it follows from",
     steps=(
-        check("record", Key, AS_READ, when="the item follows from a record, or its guard orders its writes"),
+        check(
+            "record", Key, AS_READ, when="the item follows from a record or a live copy, or its guard orders its writes"
+        ),
         check("no record", Key, IS_NEW, when="the record of a surplus item does not exist"),
         # The largest items, bookings, are in the index only where nothing is checked.
         put("missing item", Key, IS_NEW, when="it is missing"),

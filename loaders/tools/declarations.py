@@ -22,7 +22,7 @@ from domain.models import (
     door_of,
     record_from,
 )
-from domain.schedule import CLOCK_SKEW, has_ended
+from domain.schedule import CLOCK_SKEW, has_ended, slot_name
 from domain.times import Instant, shift
 from loaders import codecs, keys
 from loaders.codecs import (
@@ -49,6 +49,7 @@ _BASES: dict[str, Codec[Any]] = {
     "booking": codecs.BOOKING,
     "locker": codecs.LOCKER,
 }
+_MOST_SLOTS = 1000
 _OF_BOOKING = frozenset({"bookingId", "locationId", "date", "slot"})
 
 
@@ -96,6 +97,22 @@ class Kind:
     refers: Callable[[Any, Key], Iterable[Key]] = lambda *_: ()
     problems: Callable[[Any, World], Iterable[str]] = lambda *_: ()
     is_removable: bool = False
+
+
+def restored(key: Key, world: World) -> tuple[Item, StoredReservation] | None:
+    """The live copy of a reservation that is lost, and its record by it; None where no live copy tells it."""
+    if not key.sk.startswith("RES#"):
+        return None
+    place = Key(key.pk, f"LIVE#{key.sk.removeprefix('RES#')}")
+    item, live = world.get(place), world.record(codecs.STORED_LIVE_RESERVATION, place)
+    if item is None or live is None or _reservation(live) != key or live_copy_of(live) is None:
+        return None
+    owner_id = live.reservation.owner_id
+    for name in map(slot_name, range(_MOST_SLOTS)):
+        slot = world.record(codecs.RESERVATION_SLOT, keys.reservation_slot(owner_id, name))
+        if slot is not None and _reservation(slot) == key:
+            return item, replace(live, slot=name)
+    return item, live
 
 
 def _due(codec: Codec[Any], record: Any) -> Dues:
@@ -224,6 +241,8 @@ def _occupied(locker: Locker, world: World) -> Iterator[str]:
     if locker.occupied_by is None:
         return
     claim = world.record(codecs.RESERVATION_CLAIM, keys.reservation_claim(locker.locker_id, locker.occupied_by))
+    if claim is not None and world.get(_reservation(claim)) is None:
+        return  # it is lost, and reported as such
     made = None if claim is None else world.record(codecs.RESERVATION, _reservation(claim))
     is_in_use = made is not None and made.status is ReservationStatus.ACTIVE and made.started_at is not None
     if locker.status is not LockerStatus.OCCUPIED or not is_in_use:
@@ -234,6 +253,11 @@ def basis_of(code: AccessCode) -> tuple[Codec[Any], Key]:
     """The kind and the key of the object that gives the right to open the door."""
     name, place = code.basis
     return _BASES[name], _BASES[name].key(*place)
+
+
+def _owner_and_location(locker: Locker, _: Key) -> list[Key]:
+    owner = keys.owner(locker.owner_id)
+    return [owner] if locker.location_id is None else [owner, keys.location(locker.location_id)]
 
 
 def _manager(location: Location, _: Key) -> list[Key]:
@@ -250,7 +274,7 @@ def _claimed_event(claim: EventClaim, _: Key) -> list[Key]:
 
 
 _DECLARED = (
-    Kind(codec=codecs.LOCKER, invariant="I3", leads=_of_locker, problems=_occupied),
+    Kind(codec=codecs.LOCKER, invariant="I3", leads=_of_locker, refers=_owner_and_location, problems=_occupied),
     Kind(codec=codecs.OWNER_LOCKER, invariant="I4", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCATION_LOCKER, invariant="I3", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCKER_OFFER, invariant="I3", follows=lambda offer, _: keys.locker(offer.locker_id)),
@@ -259,10 +283,10 @@ _DECLARED = (
     Kind(codec=codecs.LOCATION, leads=_of_location, refers=_manager),
     Kind(codec=codecs.LOCATION_CODE, follows=lambda claim, _: keys.location(claim.location_id)),
     Kind(codec=codecs.STORED_RESERVATION, leads=_of_reservation, problems=_lost_of_reservation),
-    Kind(codec=codecs.RESERVATION_CLAIM, follows=_reservation, is_removable=True),
+    Kind(codec=codecs.RESERVATION_CLAIM, follows=_reservation),
     Kind(codec=codecs.OWNER_RESERVATION, invariant="I3", follows=_reservation),
-    Kind(codec=codecs.STORED_LIVE_RESERVATION, invariant="I5", follows=_reservation, is_removable=True),
-    Kind(codec=codecs.RESERVATION_SLOT, follows=_reservation),
+    Kind(codec=codecs.STORED_LIVE_RESERVATION, invariant="I5", follows=_reservation),
+    Kind(codec=codecs.RESERVATION_SLOT, follows=_reservation, is_removable=True),
     Kind(codec=codecs.REFERENCE_CLAIM, follows=_reservation),
     Kind(codec=codecs.RESERVATION_DETAILS, refers=_claimed_reservation),
     Kind(codec=codecs.ANY_CLAIM, refers=lambda claim, _: [_reservation(claim)], problems=_differing_claim),

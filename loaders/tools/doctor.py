@@ -149,10 +149,14 @@ class Doctor:
         return await self._confirmed(table.violations(self._clock(), self._ring)), table
 
     async def repair(self, findings: list[Finding]) -> list[Finding]:
-        """Repairs what can be repaired, and returns what is left."""
-        left = findings
+        """Repairs what can be repaired, and returns what is left.
+
+        What was repaired is checked with its partition, since other items depend on it.
+        """
+        left, changed = findings, list[Key]()
         async for _ in attempts(_ROUNDS):
-            left = await self._again(left)
+            left = await self._again(left, changed)
+            changed = [finding.key for finding in left if finding.repair is not None]
             repairs = [finding.repair for finding in left if finding.repair is not None]
             if not repairs:
                 break
@@ -172,10 +176,12 @@ class Doctor:
             findings = [finding for finding in findings if finding in again]
         return findings
 
-    async def _again(self, findings: list[Finding]) -> list[Finding]:
-        """Repeats the checks of these findings on the items as they are now."""
+    async def _again(self, findings: list[Finding], changed: Iterable[Key] = ()) -> list[Finding]:
+        """Repeats the checks of these findings, and checks changed items, on the items as they are now."""
         subjects = [finding.subject for finding in findings if finding.partition is None]
-        return await self._check(subjects, [one.partition for one in findings if one.partition is not None])
+        partitions = [finding.partition for finding in findings if finding.partition is not None]
+        partitions += [key.pk for key in changed if keys.record_of(key.pk) is not None]
+        return await self._check(subjects + list(changed), partitions)
 
     async def _check(self, subjects: list[Key], partitions: list[str]) -> list[Finding]:
         """Checks these items and these whole partitions; reads the items that they depend on."""

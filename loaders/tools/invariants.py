@@ -13,16 +13,17 @@ from typing import Any
 from domain.access_codes import CodeRing
 from domain.times import Instant
 from loaders import keys
+from loaders.codecs import RESERVATION_CLAIM, STORED_RESERVATION
 from loaders.table.positions import Key
 from loaders.table.values import Item
-from loaders.tools.declarations import KINDS, Due, Dues, Kind, World
+from loaders.tools.declarations import KINDS, Due, Dues, Kind, World, restored
 from loaders.tools.findings import Finding, attributes_of, put_repair, removal
 from loaders.tools.kinds import damage_of, kind_read_at
 from loaders.tools.partitions import Partition, partition_violations
 
 _INDEX = ("GSI1PK", "GSI1SK")
 _MOST_DUES = 1000
-_LOST = "does not exist: look for it in a backup"
+_LOST = "does not exist"
 
 
 def table_violations(items: Iterable[Item], now: Instant, ring: CodeRing | None = None) -> list[Finding]:
@@ -68,11 +69,14 @@ def _item_violations(item: Item, world: World) -> Iterator[Finding]:
     yield from _form(item, kind.codec.encode(record))
     for named in kind.refers(record, key):
         if world.get(named) is None:
-            yield Finding(kind.invariant, key, f"it names {_shown(named)}, which {_LOST}", key)
+            finding = Finding(kind.invariant, key, f"it names {_shown(named)}, which {_LOST}", key)
+            yield _restoration(named, key, world) or finding
     for problem in kind.problems(record, world):
         yield Finding(kind.invariant, key, problem, key)
-    for due_key, due in _dues(kind, key, record, world).items():
-        yield from _due_violations(item, due_key, due, key, world)
+    dues = _dues(kind, key, record, world)
+    is_whole = _is_whole(kind, key, record, world)
+    for due_key, due in dues.items():
+        yield from _due_violations(item, due_key, due, key, world, is_whole=is_whole)
     if kind.follows is None:
         yield from _index_entry(item, kind.codec.index(record))
     else:
@@ -88,17 +92,38 @@ def _dues(kind: Kind, key: Key, record: object, world: World) -> Dues:
     return world.dues[key]
 
 
-def _due_violations(record: Item, key: Key, due: Due, subject: Key, world: World) -> Iterator[Finding]:
+def _is_whole(kind: Kind, key: Key, record: object, world: World) -> bool:
+    """Whether the records that a record names exist. By one that names others, nothing is repaired."""
+    homes = (keys.record_of(due.pk) for due in _dues(kind, key, record, world))
+    return all(world.get(named) is not None for named in (*kind.refers(record, key), *homes) if named is not None)
+
+
+def _restoration(lost: Key, subject: Key, world: World) -> Finding | None:
+    """The finding of a lost reservation whose live copy, which has all but its slot, tells how it was."""
+    found = restored(lost, world)
+    if found is None:
+        return None
+    live, record = found
+    repair = put_repair(lost, None, STORED_RESERVATION.encode(record), live)
+    return Finding("I6", lost, "it is missing, and its live copy is there", subject, None, repair)
+
+
+def _due_violations(
+    record: Item, key: Key, due: Due, subject: Key, world: World, *, is_whole: bool
+) -> Iterator[Finding]:
     """Whether an item that a record leads to is there, and as the record says."""
     found, attributes = world.get(key), due.attributes
     kind, shown = KINDS[str(attributes["entityType"])], _shown(Key.of_item(record))
     if found is None:
         if not due.is_optional:
-            repair = put_repair(key, None, attributes, record)
+            repair = put_repair(key, None, attributes, record) if is_whole else None
             yield Finding(kind.invariant, key, f"it is missing, and follows from {shown}", subject, None, repair)
         return
     if damage_of(key, found) is None:
-        of_another = kind.follows is not None and kind.follows(kind.codec.decode(found), key) != Key.of_item(record)
+        named = Key.of_item(record) if kind.follows is None else kind.follows(kind.codec.decode(found), key)
+        of_another = named != Key.of_item(record)
+        if kind.codec is RESERVATION_CLAIM and world.get(named) is None:
+            of_another = False  # its key has the id of the record, so it is no trace of another one
         if of_another and due.is_optional:
             return
         if of_another:
@@ -109,9 +134,8 @@ def _due_violations(record: Item, key: Key, due: Due, subject: Key, world: World
             attributes = present | {name: attributes[name] for name in due.told if name in attributes}
         if present == attributes:
             return
-    yield Finding(
-        kind.invariant, key, "it differs from its record", subject, None, put_repair(key, found, attributes, record)
-    )
+    repair = put_repair(key, found, attributes, record) if is_whole else None
+    yield Finding(kind.invariant, key, "it differs from its record", subject, None, repair)
 
 
 def _source_violations(item: Item, kind: Kind, source: Key, world: World) -> Iterator[Finding]:
@@ -119,17 +143,20 @@ def _source_violations(item: Item, kind: Kind, source: Key, world: World) -> Ite
     key, record = Key.of_item(item), world.get(source)
     if record is None:
         repair = removal(item, source) if kind.is_removable else None
-        yield Finding(kind.invariant, key, f"it follows from {_shown(source)}, which {_LOST}", key, None, repair)
+        problem = f"it follows from {_shown(source)}, which {_LOST}"
+        yield _restoration(source, key, world) or Finding(kind.invariant, key, problem, key, None, repair)
         return
     if damage_of(source, record) is not None:
         return
     leading = KINDS[str(record["entityType"])]
-    due = _dues(leading, source, leading.codec.decode(record), world).get(key)
+    decoded = leading.codec.decode(record)
+    due = _dues(leading, source, decoded, world).get(key)
+    is_whole = _is_whole(leading, source, decoded, world)
     if due is None:
         problem = f"it does not follow from {_shown(source)} as that is now"
-        yield Finding(kind.invariant, key, problem, key, None, removal(item, record))
+        yield Finding(kind.invariant, key, problem, key, None, removal(item, record) if is_whole else None)
     else:
-        yield from _due_violations(record, key, due, key, world)
+        yield from _due_violations(record, key, due, key, world, is_whole=is_whole)
 
 
 def _shown(key: Key) -> str:

@@ -18,14 +18,17 @@ from loaders.codecs import (
     CODE_CLAIM,
     CODE_DOOR,
     GUARD,
+    LIVE_RESERVATION,
+    RESERVATION_CLAIM,
     STORED_RESERVATION,
     Guard,
+    ReservationClaim,
     StoredReservation,
 )
 from loaders.conversion import Codec
 from loaders.table.positions import Key
 from loaders.table.values import Item
-from loaders.tools.declarations import World, basis_of
+from loaders.tools.declarations import World, basis_of, restored
 from loaders.tools.expiry import is_expired
 from loaders.tools.findings import Finding, attributes_of, put_repair, removal
 from loaders.tools.kinds import PENDING, damage_of
@@ -69,6 +72,7 @@ def _timeline(partition: Partition) -> Iterator[Finding]:
     stored = partition.records(STORED_RESERVATION)
     if stored is None:
         return
+    stored, lost = _with_restored(partition, stored)
     live = [one.reservation for one in stored.values() if one.reservation.status is ReservationStatus.ACTIVE]
     live.sort(key=lambda one: one.start_at)
     yield from _overlaps(partition, live)
@@ -80,9 +84,34 @@ def _timeline(partition: Partition) -> Iterator[Finding]:
     becomes = _right_guard(guard, stored, partition.world.now)
     if becomes is not None:
         problem = "it is missing" if item is None else "it does not name the last change"
-        yield partition.finding("I5", guard_key, problem, put_repair(guard_key, item, GUARD.encode(becomes)))
+        is_trace = guard is not None and (
+            (guard.changed_start_at, guard.changed_reservation_id) in lost
+            or guard.released_start_at in {start_at for start_at, _ in lost}
+        )
+        repair = None if is_trace else put_repair(guard_key, item, GUARD.encode(becomes))
+        yield partition.finding("I5", guard_key, problem, repair)
         item = None  # without the guard, what was read is no ground for a repair of the pointer
-    yield from _pointer(partition, item, live)
+    yield from _pointer(partition, item, live, lost)
+
+
+def _with_restored(
+    partition: Partition, stored: Mapping[Key, StoredReservation]
+) -> tuple[dict[Key, StoredReservation], set[tuple[Any, ...]]]:
+    """The reservations with those that live copies tell, and the starts and ids of those that are lost.
+
+    What a guard or pointer names is not taken for nothing if only its record is lost.
+    """
+    found, lost, world = dict(stored), set(), partition.world
+    for codec in (LIVE_RESERVATION, RESERVATION_CLAIM):
+        own = (Key.of_item(item) for item in partition.items if item.get("entityType") == codec.entity_type)
+        for named in (one for key in own if (one := world.record(codec, key)) is not None):
+            key = keys.reservation(named.locker_id, named.start_at, named.reservation_id)
+            record = None if key in found else restored(key, world)
+            if record is not None:
+                found[key] = record[1]
+            elif key not in found:
+                lost.add(_place(named))
+    return found, lost
 
 
 def _overlaps(partition: Partition, live: list[Reservation]) -> Iterator[Finding]:
@@ -120,11 +149,13 @@ def _right_guard(guard: Guard | None, stored: Mapping[Key, StoredReservation], n
     return None if is_right and found is not None else becomes
 
 
-def _place(reservation: Reservation) -> tuple[Any, ...]:
+def _place(reservation: Reservation | ReservationClaim) -> tuple[Any, ...]:
     return reservation.start_at, reservation.reservation_id
 
 
-def _pointer(partition: Partition, guard: Item | None, live: list[Reservation]) -> Iterator[Finding]:
+def _pointer(
+    partition: Partition, guard: Item | None, live: list[Reservation], lost: set[tuple[Any, ...]]
+) -> Iterator[Finding]:
     now, key = partition.world.now, keys.active_pointer(keys.locker_of(partition.name))
     item, pointer = partition.world.get(key), partition.world.record(ACTIVE_POINTER, key)
     problem = pointer_problem(pointer, live, now)
@@ -136,6 +167,8 @@ def _pointer(partition: Partition, guard: Item | None, live: list[Reservation]) 
         return
     ahead = [reservation for reservation in live if not has_ended_everywhere(reservation, now)]
     repair = None
+    if pointer is not None and _place(pointer.reservation) in lost:
+        guard = None
     if guard is not None and ahead:
         right = ActivePointer(reservation=ahead[0], last_end_at=max(one.end_at for one in live))
         repair = put_repair(key, item, ACTIVE_POINTER.encode(right), guard)

@@ -115,7 +115,30 @@ HALF_PAST_12, HALF_PAST_3 = "2026-03-01T12:30:00.000Z", "2026-03-01T15:30:00.000
 CASES = {
     "a live copy is missing": lost("I5", LIVE, OF_LOCKER),
     "a live copy has an old end": altered("I5", LIVE, OF_LOCKER, endAt=HALF_PAST_3),
-    "a live copy is of nothing": stray("I5", LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), OF_LOCKER, reservationId="later-2"),
+    "a live copy has no record of its id, and overlaps another": Case(
+        moved(LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), reservationId="later-2"),
+        {("I6", ("LOCKER#l1", f"{LATER[1]}-2"))},
+        OF_LOCKER,
+        is_repaired=False,
+    ),
+    "a reservation is lost but for its live copy": lost("I6", LATER, OF_LOCKER),
+    "the running reservation is lost but for its live copy": lost("I6", FIRST, OF_LOCKER),
+    "the running reservation is lost, found by its owner": lost("I6", FIRST, OF_ADA),
+    "a reservation is lost with its live copy": Case(
+        without(LATER, LIVE), {("I6", CLAIM)}, OF_LOCKER, is_repaired=False
+    ),
+    "a slot has no reservation": Case(
+        lambda items: {
+            ("OWNER#ada", "SLOT#0999"): items[SLOT] | {"SK": "SLOT#0999", "slot": "0999", "reservationId": "r"}
+        },
+        {("I6", ("OWNER#ada", "SLOT#0999"))},
+        OF_ADA,
+    ),
+    "a locker names no location": altered("I3", LOCKER, OF_LOCKER, locationId=ulid(9), is_repaired=False),
+    "a locker names no owner": altered("I3", LOCKER, OF_LOCKER, ownerId="nobody", is_repaired=False),
+    "a booking is pending again": Case(
+        changed(BOOKING, status="PENDING"), {("I3", BOOKED)}, OF_BOOKING, is_as_before=False
+    ),
     "the guard is missing": Case(without(GUARD), {("I5", GUARD)}, OF_LOCKER, is_as_before=False),
     "a slot is missing": lost("I6", SLOT, OF_LOCKER),
     "a slot has another end": altered("I6", SLOT, OF_ADA, endAt=HALF_PAST_3),
@@ -162,7 +185,9 @@ CASES = {
         is_as_before=False,
     ),
     "a claim is missing": lost("I6", CLAIM, OF_LOCKER),
-    "a claim names no reservation": stray("I6", CLAIM, ("LOCKER#l1", "RID#none"), OF_LOCKER, reservationId="none"),
+    "a claim names no reservation": stray(
+        "I6", CLAIM, ("LOCKER#l1", "RID#none"), OF_LOCKER, reservationId="none", is_repaired=False
+    ),
     "a claim names another start": Case(changed(CLAIM, startAt="2026-03-01T14:00:00.000Z"), {("I6", CLAIM)}, OF_LOCKER),
     "the guard names no reservation": Case(
         changed(GUARD, changedReservationId="none"), {("I5", GUARD)}, OF_LOCKER, is_as_before=False
@@ -294,6 +319,42 @@ async def test_what_is_broken_is_found_and_repaired(
         CREATE_RESERVATION, lockerId="l1", ownerId="bob", startAt="2026-03-02T12:00:00Z", endAt="2026-03-02T13:00:00Z"
     )
     assert created["userErrors"] == []
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(
+    "name", ["a locker names no location", "a locker names no owner", "a claim names no reservation"]
+)
+async def test_nothing_is_repaired_towards_a_record_that_does_not_exist(
+    name: str, break_: Break, checked: Checked, dump: Dump
+) -> None:
+    await break_(CASES[name].change)
+    found = await checked.table()
+    async with unchanged(dump):
+        assert await checked.doctor.repair(found) == found
+
+
+async def test_a_lost_reservation_in_use_keeps_its_time(
+    world: Api, break_: Break, checked: Checked, dump: Dump
+) -> None:
+    await world.done(START, lockerId="l1", reservationId="first")
+    before = await dump()
+    await break_(without(FIRST))
+    (finding,) = await checked.table()
+    assert (finding.place, finding.problem) == (" / ".join(FIRST), "it is missing, and its live copy is there")
+    assert await checked.doctor.repair([finding]) == []
+    assert await dump() == before
+
+
+async def test_only_the_slot_of_a_reservation_that_is_lost_with_its_live_copy_is_removed(
+    world: Api, break_: Break, checked: Checked, dump: Dump
+) -> None:
+    await world.done(START, lockerId="l1", reservationId="first")
+    await break_(without(FIRST, (FIRST[0], FIRST[1].replace("RES", "LIVE"))))
+    broken = await dump()
+    left = await checked.doctor.repair(await checked.table())
+    assert {("I5", GUARD), ("I5", POINTER), ("I6", ("LOCKER#l1", "RID#first"))} <= places(left)
+    assert await dump() == {key: item for key, item in broken.items() if key != SLOT}
 
 
 async def test_a_clean_demo_table_has_no_finding_and_nothing_is_written(

@@ -121,16 +121,18 @@ UNDERIVED = writes(
     step(Action.UPDATE, keys.booking, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
     step(Action.PUT, keys.email_claim, {"email": its.other_email}, entityType="EMAIL_CLAIM", ownerId=its.owner),
 )
-CLAIM_ON_NOTHING = writes(
+SLOT_OF_NOTHING = writes(
     step(
         Action.PUT,
-        keys.reservation_claim,
-        {"reservation_id": its.later},
-        entityType="RESERVATION_CLAIM",
-        reservationId=its.later,
+        keys.reservation_slot,
+        {"slot": "0999"},
+        entityType="RESERVATION_SLOT",
+        ownerId=its.owner,
+        slot="0999",
         lockerId=its.locker,
+        reservationId=its.later,
         startAt=NOON,
-        fingerprint="",
+        endAt=NOON,
     )
 )
 
@@ -153,5 +155,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "check a lone locker": (*PLACED, BOOK, check),
     "repair what is derived from records": (*WHOLE, UNDERIVED, repair),
     "repair a missing pointer": (*RESERVED, without(keys.active_pointer), repair),
-    "repair a claim on nothing": (*RESERVED, CLAIM_ON_NOTHING, repair),
+    "repair a slot of nothing": (*RESERVED, SLOT_OF_NOTHING, repair),
+    "repair a lost reservation": (*RESERVED, without(keys.reservation), repair),
 }
