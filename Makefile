@@ -17,11 +17,12 @@ test: $(VENV)/tested lint
 	@$(BIN)/python -m tests.browser.program
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-# The tests that start no server, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
+# The tests that start no server, but for the longest, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
 coverage: $(VENV)/tested
 	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
 		$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term \
-		tests/domain tests/loaders tests/resolvers tests/server
+		tests/domain tests/loaders tests/resolvers tests/server \
+		$(addprefix --ignore tests/,loaders/test_damages.py resolvers/test_migrated_facts.py resolvers/test_no_n_plus_one.py)
 
 # Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
 equivalence: $(VENV)/tested
