@@ -67,6 +67,12 @@ def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: Res
     return Key(f"LOCKER#{locker_id}", f"LIVE#{start_at}#{reservation_id}")
 
 
+def live_copy_of(record: Key) -> Key | None:
+    """The live copy of the reservation with this key; None for keys of other records."""
+    kind, _, place = record.sk.partition("#")
+    return Key(record.pk, f"LIVE#{place}") if kind == "RES" else None
+
+
 def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> Key:
     """Details of a reservation that only the owner who made it sees."""
     return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")

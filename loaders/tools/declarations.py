@@ -101,9 +101,9 @@ class Kind:
 
 def restored(key: Key, world: World) -> tuple[Item, StoredReservation] | None:
     """The live copy of a reservation that is lost, and its record by it; None where no live copy tells it."""
-    if not key.sk.startswith("RES#"):
+    place = keys.live_copy_of(key)
+    if place is None:
         return None
-    place = Key(key.pk, f"LIVE#{key.sk.removeprefix('RES#')}")
     item, live = world.get(place), world.record(codecs.STORED_LIVE_RESERVATION, place)
     if item is None or live is None or _reservation(live) != key or live_copy_of(live) is None:
         return None

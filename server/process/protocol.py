@@ -174,7 +174,7 @@ class DeadlineProtocol(OnePieceProtocol):
         self._rest()
 
     def shutdown(self) -> None:
-        """Stops after the running request; whoever has just connected has a moment to send one."""
+        """Stops after the running request; a client that has just connected has a second to send one."""
         if self._phase == _HEAD:
             self._enter(_LAST_HEAD)
             self._start_deadline()

@@ -402,7 +402,7 @@ class Supervisor:
                 await asyncio.wait_for(self._skip_drain.wait(), self._settings.drain_seconds)
         self._is_stopping = True
         asyncio.get_running_loop().remove_reader(self._listener)
-        self._accept()  # whoever has connected is served
+        self._accept()  # clients that have connected are served
         self._listener.close()
         if self._accepted is not None:
             self._accepted.close()

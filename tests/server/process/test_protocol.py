@@ -251,7 +251,7 @@ async def test_ambiguous_headers_are_rejected(http: Http, headers: bytes, status
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
-async def test_a_server_that_stops_serves_whoever_has_just_connected_and_waits_for_a_moment(http: Http) -> None:
+async def test_a_server_that_stops_waits_a_second_for_the_request_of_a_new_connection(http: Http) -> None:
     for sent in (b"", POST[:20]):
         async with http.connect() as (reader, writer):
             await http.send(writer, sent)
