@@ -16,10 +16,9 @@ import typer
 
 from bench.page import write_section
 from tests.torture.phases import PHASES, run_phase
-from tests.torture.report import page_of, section_of, text_of
+from tests.torture.report import section_of, text_of
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "artefacts/torture.html"
 CORES = os.cpu_count() or 1
 
 
@@ -45,11 +44,8 @@ def main(
             f"{max(0, share):.0%} of which other programs used"
         )
         typer.echo(text_of(results[-1]))
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(page_of(results))
         if scale == 1:
             write_section(f"torture {name}", section_of(results[-1]), ROOT / "docs/reliability.md")
-    typer.echo(f"The charts are in {PAGE.relative_to(ROOT)}")
     sys.exit(not all(result.holds for result in results))
 
 

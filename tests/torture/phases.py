@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import statistics
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -57,9 +58,9 @@ async def _seconds_of(stage: Stage, count: int, kill: Callable[[int], Awaitable[
 async def retries(stage: Stage, scale: float) -> None:
     """Creations that are sent twice, under conflicts, lost answers and duplicates."""
     clients = {"create": 5, "own": 1, "contend": 3}
-    rule = noise(stage.chance)
-    async with stage.fault("conflicts, lost answers, duplicates", rule), stage.load(clients, _scaled(10_000, scale)):
-        pass
+    with stage.fault(noise(stage.chance)):
+        async with stage.load(clients, _scaled(10_000, scale)):
+            pass
     stage.figures["creations sent twice"] = stage.model.repeats
 
 
@@ -67,29 +68,30 @@ async def throttle(stage: Stage, scale: float) -> None:
     """Every call is throttled for a minute."""
     throttling = Throttling()
     async with stage.load(MIXED):
-        await stage.calls(500)
-        async with stage.fault("throttled", throttling):
+        await stage.calls(_scaled(500, scale, 100))
+        start = time.monotonic()
+        with stage.fault(throttling):
             await asyncio.sleep(60 * scale)
             await stage.calls(100)
-        await stage.calls(2000)
-    (mark,) = stage.marks
-    during = [sent for sent in stage.model.requests if sent.end >= mark.start and sent.start <= mark.end]
+        end = time.monotonic()
+        await stage.calls(_scaled(2000, scale, 400))
+    during = [sent for sent in stage.model.requests if sent.end >= start and sent.start <= end]
     stage.figures["throttled calls"] = throttling.calls
     stage.judge("attempts of a request, at most 3", throttling.calls / len(during), 3)
     stage.judge("attempts of a transaction, at most 3", max(throttling.transactions.values(), default=0), 3)
     errors = [sent for sent in stage.model.requests if sent.code in UNKNOWN]
     stage.judge("errors within 3 s", max(sent.seconds for sent in errors), ERROR_SECONDS, "s")
-    stage.judge("no error 10 s later", max(0, max(sent.end for sent in errors) - mark.end), RECOVERY_SECONDS, "s")
+    stage.judge("no error 10 s later", max(0, max(sent.end for sent in errors) - end), RECOVERY_SECONDS, "s")
     stage.verdicts.append(Verdict("throttled requests are answered", "", all(sent.code != LOST for sent in errors)))
 
 
 async def hangs(stage: Stage, scale: float) -> None:
     async with stage.load(MIXED):
-        await stage.calls(500)
-        async with stage.fault("5 % hang", hanging(stage.chance)):
+        await stage.calls(_scaled(500, scale, 100))
+        with stage.fault(hanging(stage.chance)):
             await asyncio.sleep(60 * scale)
             await stage.calls(200)
-        await stage.calls(500)
+        await stage.calls(_scaled(500, scale, 100))
     answered = all(sent.code != LOST for sent in stage.model.requests)
     stage.verdicts.append(Verdict("every request is answered", "", answered))
 
@@ -98,7 +100,7 @@ async def clocks(stage: Stage, scale: float) -> None:
     """The clocks of two servers' machines differ by five minutes: they use the store's time."""
     async with stage.load(MIXED):
         await asyncio.sleep(45 * scale)
-        await stage.calls(2000)
+        await stage.calls(_scaled(2000, scale, 400))
     items = await stage.dump()
     for server in range(2):
         with stage.client("probe", server) as client:
@@ -147,8 +149,8 @@ async def run_phase(phase: str, scale: float, seed: int, folder: Path) -> Result
                     server.end(signal.SIGKILL)
 
 
-def _scaled(count: int, scale: float) -> int:
-    return max(2, round(count * scale))
+def _scaled(count: int, scale: float, least: int = 2) -> int:
+    return max(least, round(count * scale))
 
 
 def _active(items: Items, locker_id: str, start: Instant, end: Instant) -> Iterator[str | None]:

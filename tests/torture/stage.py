@@ -45,19 +45,11 @@ class Verdict:
     depends_on_machine: bool = False
 
 
-@dataclass(frozen=True)
-class Mark:
-    text: str
-    start: float
-    end: float
-
-
 @dataclass
 class Result:
     phase: str
     requests: list[Request]
     findings: list[Finding]
-    marks: list[Mark]
     verdicts: list[Verdict]
     figures: dict[str, int]
     circumstances: str = ""
@@ -79,7 +71,6 @@ class Stage:
     servers: list[Server] = field(default_factory=list)
     settings: list[dict[str, str]] = field(default_factory=list)
     model: Model = field(default_factory=Model)
-    marks: list[Mark] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     figures: dict[str, int] = field(default_factory=dict)
     memory: list[float] = field(default_factory=list)
@@ -153,7 +144,7 @@ class Stage:
         begin = time.monotonic()
         self.servers[number].end(signal.SIGKILL)
         self.servers[number] = await self._started(self.settings[number])
-        return self._mark("server killed", begin)
+        return time.monotonic() - begin
 
     async def kill_store(self) -> float:
         """Kills the store after a change that it did not answer; returns after how many seconds requests succeed."""
@@ -170,16 +161,14 @@ class Stage:
         self.wire.fault = lambda _: None
         with self.client("probe") as client:
             await client.settle("locker", SHARED[0])
-        return self._mark("store killed", begin)
+        return time.monotonic() - begin
 
-    @asynccontextmanager
-    async def fault(self, text: str, rule: Callable[[Any], Any]) -> AsyncIterator[None]:
+    @contextmanager
+    def fault(self, rule: Callable[[Any], Any]) -> Iterator[None]:
         """A rule of the proxy for as long as the block runs."""
-        begin = time.monotonic()
         self.wire.fault = rule
         yield
         self.wire.fault = lambda _: None
-        self._mark(text, begin)
 
     def judge(self, text: str, measured: float, most: float, unit: str = "") -> None:
         """A verdict about a figure; one in a unit depends on the machine."""
@@ -203,17 +192,12 @@ class Stage:
             "acknowledged writes checked": len(self.model.present),
             "versions of shared lockers": sum(change.version is not None for change in self.model.history),
         }
-        return Result(phase, requests, findings, self.marks, verdicts + self.verdicts, figures | self.figures)
+        return Result(phase, requests, findings, verdicts + self.verdicts, figures | self.figures)
 
     async def dump(self) -> Items:
         """All items of the table, without its format version."""
         async with open_transport(StoreConnection(self.table, "eu-central-1", self.store_url, local=True)) as opened:
             return await PlainClient(opened).records(self.table)
-
-    def _mark(self, text: str, begin: float) -> float:
-        end = time.monotonic()
-        self.marks.append(Mark(text, begin, end))
-        return end - begin
 
     async def _started(self, settings: dict[str, str]) -> Server:
         run = sum(path.name.startswith("server-") for path in self.folder.iterdir())
