@@ -56,15 +56,6 @@ async def test_the_limit_can_be_set_and_met(open_api: OpenApi, settings: dict[st
     assert code == ("NOT_FOUND" if is_allowed else "QUERY_TOO_COMPLEX")
 
 
-async def test_a_mutation_has_a_plan_that_changes_nothing(api: Api, wire: Wire) -> None:
-    response = await post(api, CREATE_OWNER, PLAN, input={"ownerId": "ada", "kind": "USER", "name": "Ada"})
-    assert (response.status_code, response.json()["data"], set(response.json())) == (200, None, {"data", "extensions"})
-    plan = response.json()["extensions"]["explain"]
-    assert plan["tree"][0]["reads"][0]["contract"] == "QC-22"
-    assert plan["totals"]["expected"]["writeUnits"] > 0
-    assert wire.calls == []
-
-
 @pytest.mark.parametrize(
     ("values", "path"),
     [
@@ -85,12 +76,3 @@ async def test_invalid_variables_are_refused_alike_for_a_plan_and_a_run(
     extensions = planned.json()["errors"][0]["extensions"]
     assert (extensions["code"], extensions["inputPath"]) == ("BAD_USER_INPUT", path)
     assert wire.calls == []
-
-
-async def test_at_most_ten_errors_of_variables_are_reported(api: Api) -> None:
-    query = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"
-    for extensions in (None, PLAN):
-        errors = (await post(api, query, extensions, ids=[[]] * 20)).json()["errors"]
-        paths = [error["extensions"].get("inputPath") for error in errors]
-        assert paths == [*(["ids", str(number)] for number in range(10)), None]
-        assert errors[-1]["message"].startswith("Too many errors processing variables")

@@ -83,19 +83,6 @@ def test_every_example_is_converted_and_nothing_is_wrong_afterwards() -> None:
     assert sum(converted.report.converted.values()) == len(EXAMPLES) - 1
 
 
-@pytest.mark.parametrize("written", range(60))
-def test_a_conversion_that_ends_after_any_group_is_finished_by_the_next(written: int) -> None:
-    whole = Converted(EXAMPLES)
-    table = {(item["PK"], item["SK"]): item for item in EXAMPLES}
-    for group in whole.groups[:written]:
-        for key, attributes in group.items():
-            if attributes is None:
-                table.pop(key)
-            else:
-                table[key] = {"PK": key.pk, "SK": key.sk, **attributes}
-    assert Converted(table.values()).items == whole.items
-
-
 WEIRD: tuple[Any, ...] = ("?", Decimal("1.5"), True, {"a": 1}, ["a"], OtherValue({"B": "AAAA"}))
 
 

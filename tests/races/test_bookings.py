@@ -7,7 +7,7 @@ import pytest
 
 from tests import places
 from tests.api import Api
-from tests.conftest import NOW, Clock, Dump, OpenApi
+from tests.conftest import NOW, Clock, Dump
 from tests.inputs import GOOD
 from tests.invariants import Items, check_invariants
 from tests.wire import Call, Meeting, Wait, Wire
@@ -46,49 +46,6 @@ def decided(payloads: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, A
     return winner, loser
 
 
-async def test_twenty_clients_ask_and_five_admins_approve_one_day(room: Api, open_api: OpenApi, dump: Dump) -> None:
-    for number in range(5):
-        await room.owner(f"admin{number}", role="ADMIN")
-    done = asyncio.Event()
-    payloads: list[dict[str, Any]] = []
-    chance = random.Random(3)
-
-    async def client(number: int) -> None:
-        await asyncio.sleep(chance.random() / 5)
-        await places.book(room, f"b{number:02d}", duration=DURATIONS[number % 3])
-
-    async def admin(server: Api, number: int) -> None:
-        """Approves pending bookings, in its own order, until all requests are made."""
-        tried: set[str] = set()
-        while True:
-            last_look = done.is_set()
-            open_ones = [node["bookingId"] async for nodes in places.paged(server, places.PENDING, 3) for node in nodes]
-            for booking_id in random.Random(number).sample(open_ones, len(open_ones)):
-                if booking_id not in tried:
-                    tried.add(booking_id)
-                    payloads.append(await places.approve(server, booking_id, admin=f"admin{number}"))
-            if last_look:
-                return
-
-    async def clients() -> None:
-        await asyncio.gather(*map(client, range(20)))
-        done.set()
-
-    async with open_api() as second_server:
-        servers = (room, second_server, room, second_server, room)
-        await asyncio.gather(clients(), *(admin(server, number) for number, server in enumerate(servers)))
-    items = await dump()
-    check_invariants(items, NOW)
-    assert places.slots(items).keys() == {f"{places.DAY} MORNING", f"{places.DAY} AFTERNOON"}
-    approved = {booking_id for booking_id, status in statuses(items).items() if status == "APPROVED"}
-    assert set(places.slots(items).values()) == approved
-    assert notices(items) == sorted(f"{booking_id}-approved" for booking_id in approved)
-    errors = [error for payload in payloads for error in payload["userErrors"]]
-    assert {error["code"] for error in errors} <= {"SLOT_TAKEN", "VERSION_CONFLICT"}
-    assert {payload["booking"]["bookingId"] for payload in payloads if not payload["userErrors"]} == approved
-    assert {error["event"]["eventId"] for error in errors if "event" in error} <= approved
-
-
 @pytest.mark.parametrize("durations", [("FULL_DAY", "FULL_DAY"), ("MORNING", "FULL_DAY"), ("FULL_DAY", "AFTERNOON")])
 async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
     room: Api, wire: Wire, dump: Dump, durations: tuple[str, str]
@@ -107,15 +64,6 @@ async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
     items = await dump()
     assert sorted(statuses(items).values()) == ["APPROVED"] * 10 + ["PENDING"] * 10
     check_invariants(items, NOW)
-
-
-async def test_two_halves_of_a_day_approved_at_once_both_win(room: Api, wire: Wire, dump: Dump) -> None:
-    await places.book(room, "b1", duration="MORNING")
-    await places.book(room, "b2", duration="AFTERNOON")
-    wire.fault = Meeting(2)
-    payloads = await asyncio.gather(places.approve(room, "b1"), places.approve(room, "b2"))
-    assert [payload["userErrors"] for payload in payloads] == [[], []]
-    assert places.slots(await dump()) == {f"{places.DAY} MORNING": "b1", f"{places.DAY} AFTERNOON": "b2"}
 
 
 async def test_one_of_many_approvals_at_once_decides_for_all(room: Api, wire: Wire, dump: Dump, clock: Clock) -> None:

@@ -24,9 +24,6 @@ from tests.wire import Meeting, Wire
 
 EXTEND = mutation("extendReservation", "reservation { status }")
 TRANSFER = mutation("transferLocker", "locker { version }")
-RESERVED = """{ reservation(lockerId: "l1", reservationId: "r1") {
-  accessCodes { nodes { codeId validity { state validFrom validUntil } } }
-} }"""
 OF_LOCKER = '{ locker(lockerId: "l1") { accessCodes { nodes { codeId kind validity { state } } } } }'
 CODE = {"lockerId": "l1", "codeId": "c1"}
 OF_R1 = {"kind": "RESERVATION", "lockerId": "l1", "reservationId": "r1"}
@@ -152,19 +149,6 @@ async def test_a_code_is_scheduled_before_its_window_and_expired_after_a_cancell
     assert payload["userErrors"][0]["code"] == "RESERVATION_OVER"
 
 
-async def test_a_one_time_code_opens_once_and_a_courier_code_as_often_as_it_says(api: Api) -> None:
-    await furnish(api)
-    for kind, length, values, uses in (
-        ("ONE_TIME", 4, {"length": 4}, 1),
-        ("COURIER", 6, {"maxUses": 2}, 2),
-        ("STANDING", 8, {}, 3),
-    ):
-        digits = await create(api, kind, kind, **values)
-        granted = [await verify(api, digits, f"{kind}{number}") == "GRANTED" for number in range(3)]
-        assert (len(digits), granted) == (length, [number < uses for number in range(3)])
-    assert await states(api) == {"ONE_TIME": "USED_UP", "COURIER": "USED_UP", "STANDING": "ACTIVE"}
-
-
 async def test_codes_of_an_owner_who_gave_the_locker_away_open_it_no_more_even_if_it_comes_back(
     api: Api, dump: Dump
 ) -> None:
@@ -258,15 +242,6 @@ async def test_a_server_without_the_key_of_a_code_names_it(api: Api, open_api: O
             )
             assert error["extensions"]["code"] == "UNAVAILABLE"
         assert await other.done(ROTATE, **CODE, expectedRotation=1), "that needs no old digits"
-
-
-async def test_a_reservation_lists_its_codes(api: Api) -> None:
-    await furnish(api)
-    await create(api, "c1")
-    await create(api, "c2", "STANDING")
-    (node,) = (await api.run(RESERVED))["reservation"]["accessCodes"]["nodes"]
-    window = {"validFrom": "2026-03-01T11:00:00.000Z", "validUntil": "2026-03-01T13:00:00.000Z"}
-    assert node == {"codeId": "c1", "validity": {"state": "ACTIVE", **window}}
 
 
 @pytest.mark.parametrize("kind", ["RESERVATION", "BOOKING"])

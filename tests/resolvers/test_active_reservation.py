@@ -8,13 +8,9 @@ from loaders.codecs import ACTIVE_POINTER
 from loaders.table.values import item_to_wire
 from tests.api import Api, unchanged
 from tests.conftest import Clock, Dump, OpenApi
-from tests.reservations import CANCEL, active
+from tests.reservations import active
 from tests.wire import Wire
 
-LISTS = """{
-  locker(lockerId: "l1") { reservations { nodes { reservationId status } } }
-  owner(ownerId: "ada") { reservations { nodes { reservationId status } } }
-}"""
 ALL = '{ owner(ownerId: "ada") { lockers(first: 100) { nodes { lockerId activeReservation { endAt } } } } }'
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 
@@ -30,11 +26,6 @@ async def booked(one: Api, wire: Wire) -> Api:
     await one.reservation("r2", "l1", "ada", at("15:00"), at("16:00"))
     wire.reset()
     return one
-
-
-async def test_a_locker_that_was_never_reserved_has_no_active_reservation(one: Api, wire: Wire) -> None:
-    assert await active(one) is None
-    assert wire.operations == {"GetItem": 2}
 
 
 @pytest.mark.parametrize(
@@ -94,31 +85,3 @@ async def test_a_pointer_of_an_older_version_is_searched_behind_until_a_write_re
     clock.now = at("23:00")
     await booked.reservation("r4", "l1", "ada", at("23:30"), at("23:45"))
     assert (await dump())[POINTER]["reservationId"] == "r4"
-
-
-async def test_a_canceled_reservation_is_passed_over(booked: Api, wire: Wire, clock: Clock) -> None:
-    await booked.reservation("r3", "l1", "ada", at("17:00"), at("18:00"))
-    await booked.mutate(CANCEL, lockerId="l1", reservationId="r2")
-    clock.now = at("15:30")
-    wire.reset()
-    assert await active(booked) is None
-    assert wire.operations == {"GetItem": 2, "Query": 1}
-    clock.now = at("17:00")
-    assert await active(booked) == "r3"
-
-
-async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Dump) -> None:
-    for name, start, end in (("r0", "11:00", "13:00"), ("r9", "20:00", "21:00")):
-        await booked.reservation(name, "l1", "ada", at(start), at(end))
-        assert (await dump())[POINTER]["reservationId"] == "r0"
-    assert await active(booked) == "r0"
-
-
-async def test_a_reservation_expires_by_the_clock_alone_and_the_pointer_is_in_no_list(
-    booked: Api, clock: Clock, dump: Dump
-) -> None:
-    clock.move(hours=2)
-    async with unchanged(dump):
-        data = await booked.run(LISTS)
-    nodes = [{"reservationId": "r1", "status": "EXPIRED"}, {"reservationId": "r2", "status": "UPCOMING"}]
-    assert data == {"locker": {"reservations": {"nodes": nodes}}, "owner": {"reservations": {"nodes": nodes}}}

@@ -37,17 +37,6 @@ async def test_a_booking_is_pending_and_takes_nothing_yet(room: Api, dump: Dump)
     check_invariants(items, NOW)
 
 
-async def test_an_owners_bookings_are_narrowed_to_a_range_of_days(room: Api) -> None:
-    for day in range(1, 6):
-        await places.book(room, f"b{day}", date=f"2026-04-0{day}")
-    assert await mine(room) == ["b1", "b2", "b3", "b4", "b5"]
-    assert await mine(room, **{"from": "2026-04-02", "to": "2026-04-04"}) == ["b2", "b3", "b4"]
-    assert await mine(room, **{"from": "2026-04-04"}) == ["b4", "b5"]
-    assert await mine(room, to="2026-04-01") == ["b1"]
-    (error,) = (await room.send(MINE, window={"from": "2026-04-02", "to": "2026-04-01"}))["errors"]
-    assert error["extensions"]["inputPath"] == ["window", "from"]
-
-
 async def test_a_location_takes_bookings_while_it_is_active(room: Api, dump: Dump) -> None:
     await room.mutate(places.DEACTIVATE, locationId=places.ulid(0), expectedVersion=1)
     payload = await refused(room, dump, places.REQUEST, **CONTENT)

@@ -190,12 +190,6 @@ async def test_every_limit_can_be_set(open_api: OpenApi) -> None:
         assert len(await api.run(aliases(100))) == 100
 
 
-async def test_at_most_ten_validation_errors_are_reported(api: Api) -> None:
-    answer = await api.send("{ " + " ".join(f"unknown{number}" for number in range(10)) + " ...F }")
-    assert len(answer["errors"]) == 11
-    assert answer["errors"][-1]["message"].startswith("Too many validation errors")
-
-
 @pytest.fixture
 def cache() -> DocumentCache:
     return DocumentCache(bound_schema(), DEFAULT_LIMITS, hides_suggestions=False)

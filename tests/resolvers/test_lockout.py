@@ -4,7 +4,7 @@ from pathlib import Path
 from domain.access_codes import FAILURE_WINDOW, Lockout
 from domain.times import shift
 from tests.api import Api, refused, unchanged
-from tests.codes import CLEAR, REVOKE, VERIFY, create, furnish, verify, wrong
+from tests.codes import CLEAR, VERIFY, create, furnish, verify, wrong
 from tests.conftest import NOW, Clock, Dump
 from tests.places import ulid
 from tests.principals import device, owner
@@ -49,25 +49,6 @@ async def test_a_locked_door_writes_nothing_and_the_owner_can_clear_it(api: Api,
     async with unchanged(dump):
         assert await api.by(owner("ada")).mutate(CLEAR, lockerId="l1") == cleared
     assert await verify(api, digits, "b") == "GRANTED"
-
-
-async def test_a_success_is_repeated_for_thirty_seconds_if_it_is_valid(api: Api, clock: Clock, dump: Dump) -> None:
-    await furnish(api)
-    once, digits = await create(api, "c1", "ONE_TIME"), await create(api, "c2")
-    for number in (once, digits):
-        assert await verify(api, number, f"a{number}") == "GRANTED"
-    clock.move(seconds=29)
-    async with unchanged(dump):
-        assert await verify(api, once, f"a{once}") == "GRANTED", "it is used up by this very attempt"
-        assert await verify(api, digits, f"a{digits}") == "GRANTED"
-    await api.mutate(REVOKE, lockerId="l1", codeId="c2")
-    clock.move(seconds=1)
-    async with unchanged(dump):
-        assert await verify(api, once, f"a{once}") == "DENIED"
-        assert await verify(api, digits, f"a{digits}") == "DENIED"
-    clock.move(days=7)
-    assert await verify(api, once, f"a{once}") == "DENIED", "an attempt that expired is a new one"
-    assert len((await api.run(EVENTS))["locker"]["lockout"]["failures"]) == 1
 
 
 async def test_nobody_learns_from_a_verification_whether_a_locker_exists(api: Api, dump: Dump) -> None:

@@ -7,7 +7,6 @@ import pytest_asyncio
 from tests.api import Api
 from tests.conftest import Clock, Prepared
 from tests.places import book, create_location
-from tests.principals import owner
 from tests.wire import Meeting, Wire
 
 IDS = """{
@@ -81,30 +80,6 @@ async def test_nodes_keep_their_order_with_null_where_there_is_nothing(api: Api,
     assert data["nodes"] == [
         kind and {"__typename": kind, "id": asked_id} for kind, asked_id in zip(kinds, asked, strict=True)
     ]
-
-
-async def test_nodes_of_one_kind_are_one_batch_of_distinct_keys(api: Api, ids: dict[str, str], wire: Wire) -> None:
-    await api.locker("l2", "ada")
-    wire.reset()
-    await api.run(NODES, ids=[ids["Locker"], global_id("Locker/l2"), ids["Locker"]])
-    assert wire.operations == {"BatchGetItem": 1}
-    assert wire.calls[0].keys == [("LOCKER#l1", "META"), ("LOCKER#l2", "META")]
-
-
-async def test_lockers_that_decide_who_may_see_nodes_are_a_batch(api: Api, ids: dict[str, str], wire: Wire) -> None:
-    await api.owner("bob")
-    for locker, owner_id in (("l2", "ada"), ("l3", "bob")):
-        await api.locker(locker, owner_id)
-        await api.event(locker, eventId="e1")
-    data = await api.run("""{ l2: locker(lockerId: "l2") { latestEvent { id } }
-                              l3: locker(lockerId: "l3") { latestEvent { id } } }""")
-    events = [ids["AccessEvent"], data["l2"]["latestEvent"]["id"], data["l3"]["latestEvent"]["id"]]
-    wire.reset()
-    answer = await api.by(owner("ada")).send(NODES, ids=events)
-    assert [node and node["id"] for node in answer["data"]["nodes"]] == [*events[:2], None]
-    assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [(["nodes", 2], "FORBIDDEN")]
-    assert wire.operations == {"BatchGetItem": 2}
-    assert wire.calls[1].keys == [(f"LOCKER#{locker}", "META") for locker in ("l1", "l2", "l3")]
 
 
 async def test_nodes_of_different_kinds_are_read_at_the_same_time(api: Api, ids: dict[str, str], wire: Wire) -> None:

@@ -3,7 +3,6 @@ import pytest_asyncio
 
 from tests.api import Api, mutation, refused, unchanged, user_error
 from tests.conftest import Dump
-from tests.reservations import CANCEL
 
 FIELDS = "reservationId lockerId ownerId startAt endAt status createdAt updatedAt"
 CREATE = mutation("createReservation", f"reservation {{ {FIELDS} }}")
@@ -75,22 +74,12 @@ async def test_an_overlap_is_refused_with_what_is_there(reserved: Api, dump: Dum
     assert payload == {"reservation": None, "userErrors": [overlap]}
 
 
-async def test_windows_may_touch_since_an_end_is_not_part_of_its_window(reserved: Api) -> None:
-    await reserved.reservation("r2", "l1", "eve", R1["endAt"], "2026-03-02T13:00:00Z")
-    await reserved.reservation("r3", "l1", "eve", "2026-03-02T09:00:00Z", R1["startAt"])
-
-
 async def test_a_reservation_of_the_longest_duration_is_seen_from_its_last_moment(free: Api) -> None:
     await free.reservation("long", "l1", "ada", "2026-03-02T00:00:00Z", "2026-04-01T00:00:00Z")
     window = {"startAt": "2026-03-31T23:59:59.999Z", "endAt": "2026-04-02T00:00:00Z"}
     payload = await free.mutate(CREATE, lockerId="l1", ownerId="eve", **window)
     assert payload["userErrors"][0]["reservation"]["reservationId"] == "long"
     await free.reservation("next", "l1", "eve", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
-
-
-async def test_a_canceled_reservation_blocks_no_other(reserved: Api) -> None:
-    await reserved.mutate(CANCEL, lockerId="l1", reservationId="r1")
-    await reserved.reservation("r2", "l1", "eve", R1["startAt"], R1["endAt"])
 
 
 async def test_one_owner_cannot_use_one_id_at_two_lockers_for_the_same_start(reserved: Api, dump: Dump) -> None:
@@ -101,12 +90,6 @@ async def test_one_owner_cannot_use_one_id_at_two_lockers_for_the_same_start(res
     )
     assert payload == {"reservation": None, "userErrors": [user_error("ID_TAKEN", message, 409, "reservationId")]}
     await reserved.reservation("r2", "l2", "ada", R1["startAt"], R1["endAt"])
-
-
-async def test_a_reservation_that_began_before_it_was_made_is_active_at_once(free: Api) -> None:
-    await free.reservation("r1", "l1", "ada", "2026-02-20T00:00:00Z", "2026-03-01T12:00:00.001Z")
-    data = await free.run('{ locker(lockerId: "l1") { activeReservation { reservationId status } } }')
-    assert data["locker"]["activeReservation"] == {"reservationId": "r1", "status": "ACTIVE"}
 
 
 @pytest.mark.parametrize(

@@ -34,23 +34,6 @@ async def test_a_list_reads_records_in_one_batch_only_where_a_selected_field_nee
     assert records == ([READ] if reads_records else [])
 
 
-FRAGMENTS = """
-query ($whole: Boolean! = false) { owner(ownerId: "ada") { lockers { nodes { ...OnNode } } } }
-fragment OnNode on Node { id ...OnLocker }
-fragment OnLocker on Locker { lockerId ...Record @include(if: $whole) }
-fragment Record on Locker { version createdAt }
-"""
-
-
-@pytest.mark.parametrize("variables", [{}, {"whole": False}, {"whole": True}])
-async def test_a_variable_decides_what_is_read(two: Api, wire: Wire, variables: dict[str, bool]) -> None:
-    data = await two.run(FRAGMENTS, **variables)
-    is_whole = variables.get("whole", False)
-    shown = {"id", "lockerId"} | ({"version", "createdAt"} if is_whole else set())
-    assert set(data["owner"]["lockers"]["nodes"][0]) == shown
-    assert wire.operations == {"Query": 1} | ({"BatchGetItem": 1} if is_whole else {})
-
-
 @pytest.mark.parametrize(
     "document",
     [

@@ -82,12 +82,6 @@ async def test_table_create_makes_a_table_once_that_removes_expired(on_table: Ru
     assert answer["TimeToLiveDescription"] == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expiresAt"}
 
 
-def test_table_create_without_an_endpoint_makes_it_in_the_data_directory(run: Run, tmp_path: Path) -> None:
-    for done in ("created", "already exists"):
-        assert run("table", "create") == Result(0, f"table SmartLocker {done}\n", "")
-    assert (tmp_path / "smartlocker.db").exists()
-
-
 async def test_table_describe_says_its_keys_and_its_index_or_what_makes_it(on_table: RunOnTable, table: str) -> None:
     assert await on_table("table", "describe") == Result(
         0, f"table {table}: ACTIVE, 1 item\nkeys: PK, SK\nindex GSI1: GSI1PK, GSI1SK\n", ""
@@ -264,12 +258,6 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(
         assert (left.status, left.out, await recorded()) == (0, "k1: 0 live codes, 1 devices (current)\n", ["k1"])
     refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
     assert (refused.status, refused.out, "c2hvcnQ=" in refused.err) == (1, "", False)
-
-
-def test_demo_load_at_an_endpoint_makes_no_table(run: Run, store_url: str) -> None:
-    assert run("demo", "load", endpoint_url=store_url, table_name="nowhere") == Result(
-        1, "", f"smartlocker: DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`\n"
-    )
 
 
 def test_schema_export_writes_what_schema_check_accepts(run: Run, tmp_path: Path) -> None:
