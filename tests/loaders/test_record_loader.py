@@ -66,18 +66,6 @@ async def test_no_keys_are_no_read(loader: RecordLoader[Locker], wire: Wire) -> 
     assert not wire.calls
 
 
-async def test_a_batch_has_at_most_a_hundred_keys(loader: RecordLoader[Locker], wire: Wire) -> None:
-    found = await loader.load_bulk(numbered(*range(201)))
-    assert ids(found)[:5] == [None, "l001", "l002", "l003", None]
-    assert sorted(len(call.keys) for call in wire.calls) == [1, 100, 100]
-
-
-async def test_who_asks_at_the_same_time_shares_a_batch(loader: RecordLoader[Locker], wire: Wire) -> None:
-    found = await asyncio.gather(loader.load_bulk(numbered(1, 2)), loader.load_bulk(numbered(2, 3)))
-    assert [ids(part) for part in found] == [["l001", "l002"], ["l002", "l003"]]
-    assert [call.keys for call in wire.calls] == [metas(1, 2, 3)]
-
-
 async def test_who_asks_at_the_same_time_within_a_request_shares_a_batch(loaders: Loaders, wire: Wire) -> None:
     def asked(*numbers: int) -> Coroutine[Any, Any, list[Any]]:
         return loaders.of(LOCKER_BY_ID).load_bulk(numbered(*numbers))

@@ -8,14 +8,13 @@ import pytest
 
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
-from loaders.table.errors import StoreError
 from loaders.table.transport import Transport
 from loaders.table.values import item_from_wire, item_to_wire
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.transfer import TransferError, check_export, export_cost, export_table, import_cost, import_table
 from tests.conftest import NOW, Prepared
 from tests.invariants import check_invariants
-from tests.wire import Answer, Lose, Wire
+from tests.wire import Lose, Wire
 
 SHAPE = DemoShape(3, 20, 40)
 FAST = 1e9
@@ -119,15 +118,6 @@ async def test_an_interrupted_export_goes_on_later(source: DynamoStore, path: An
     assert wire.of("Scan")[0].request["ExclusiveStartKey"] == {"PK": last["PK"], "SK": last["SK"]}
     assert second.read_bytes() == path.read_bytes()
     assert not partial.exists()
-
-
-async def test_an_export_goes_on_after_a_store_failed(source: DynamoStore, wire: Wire, tmp_path: Path) -> None:
-    path = tmp_path / "export.jsonl"
-    wire.fault = lambda call: Answer.error("ValidationException") if "ExclusiveStartKey" in call.request else None
-    with pytest.raises(StoreError):
-        await export(source, path)
-    wire.reset()
-    assert await export(source, path) == check_export(path).items
 
 
 async def test_an_interrupted_import_writes_only_what_is_missing_when_it_runs_again(

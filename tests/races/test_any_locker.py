@@ -10,7 +10,7 @@ from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, create_location, ulid
 from tests.principals import owner, partner
 from tests.reservations import CANCEL
-from tests.wire import Meeting, Wire
+from tests.wire import Wire
 
 ANY = mutation("reserveAnyLocker", "reservation { reservationId lockerId ownerId status }")
 WINDOW = {"startAt": "2026-03-02T10:00:00Z", "endAt": "2026-03-02T12:00:00Z"}
@@ -58,16 +58,6 @@ async def test_twenty_clients_for_ten_lockers_get_one_each_and_the_others_a_clea
     items = await dump()
     check_invariants(items, NOW)
     assert len([sk for _, sk in items if sk.startswith("ANY#")]) == LOCKERS
-
-
-async def test_the_same_request_sent_many_times_at_once_makes_one_reservation(api: Api, wire: Wire, dump: Dump) -> None:
-    await stock(api)
-    wire.fault = Meeting(4)
-    payloads = await asyncio.gather(*(api.mutate(ANY, **ASKED) for _ in range(4)))
-    assert len({str(payload) for payload in payloads}) == 1
-    assert codes(payloads[0]) == []
-    assert len([sk for _, sk in await dump() if sk.startswith("RES#2026")]) == 2  # with its copy
-    check_invariants(await dump(), NOW)
 
 
 async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(api: Api, wire: Wire, dump: Dump) -> None:

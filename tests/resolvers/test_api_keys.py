@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.api import Api, mutation, unchanged
+from tests.api import Api, mutation
 from tests.conftest import NOW, Clock, Dump
 from tests.issuer import bearer
 from tests.principals import admin
-from tests.wire import Lose, Twice, Wire
+from tests.wire import Wire
 
 WHOLE = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 CREATE = mutation("createApiKey", f"apiKey {{ {WHOLE} }} secret")
@@ -66,25 +66,6 @@ async def test_a_dump_of_the_table_holds_no_usable_key(development_api: Api, dum
         for value in item.values():  # nothing in it opens the door, in whatever way it is sent
             for attempt in (f"slk_{item['keyId']}_{value}", value):
                 assert await status_with(development_api, attempt) == 401
-
-
-async def test_the_same_key_again_has_no_secret_and_another_is_refused(api: Api, dump: Dump, clock: Clock) -> None:
-    await api.mutate(CREATE, **PARTNER)
-    clock.move(hours=1)
-    async with unchanged(dump):
-        assert await api.mutate(CREATE, **PARTNER) == {"apiKey": SHOWN, "secret": None, "userErrors": []}
-        refused = await api.mutate(CREATE, **PARTNER | {"scopes": ["LOCKERS_WRITE"]})
-    assert (refused["apiKey"], refused["secret"]) == (None, None)
-    assert [(error["code"], error["path"]) for error in refused["userErrors"]] == [("ID_TAKEN", ["input", "keyId"])]
-
-
-@pytest.mark.parametrize("fault", [Lose(), Twice()])
-async def test_a_key_whose_answer_was_lost_is_shown(development_api: Api, wire: Wire, fault: Lose | Twice) -> None:
-    wire.fault = lambda _: fault if len(wire.calls) == 1 else None
-    payload = await development_api.mutate(CREATE, **PARTNER)
-    assert payload["userErrors"] == []
-    wire.reset()
-    assert await status_with(development_api, payload["secret"]) == 200
 
 
 async def test_of_many_creations_of_one_key_at_once_one_shows_the_secret(api: Api) -> None:

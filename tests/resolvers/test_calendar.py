@@ -107,23 +107,6 @@ async def test_the_calendar_and_the_availability_of_one_window_are_one_query(roo
         assert wire.operations == {"GetItem": 1, "Query": queries}
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "count"),
-    [
-        ("2026-03-10", "2026-03-10", 1),
-        ("2028-02-28", "2028-03-01", 3),
-        ("2026-10-01", "2026-12-31", 92),
-        ("9999-12-30", "9999-12-31", 2),
-        ("0001-01-01", "0001-01-02", 2),
-    ],
-)
-async def test_a_calendar_has_each_day_once_in_order(room: Api, first: str, last: str, count: int) -> None:
-    shown = await days(room, {"from": first, "to": last})
-    dates = [day["date"] for day in shown["calendar"]]
-    assert (dates[0], dates[-1], len(dates)) == (first, last, count)
-    assert dates == sorted(set(dates)) == [day["date"] for day in shown["availability"]]
-
-
 @pytest.mark.parametrize("duration", ["MORNING", "AFTERNOON", "FULL_DAY"])
 async def test_an_event_fills_its_half_days_and_frees_them(room: Api, clock: Clock, dump: Dump, duration: str) -> None:
     payload = await create(room, duration=duration)

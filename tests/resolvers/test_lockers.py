@@ -7,7 +7,6 @@ from tests.api import Api, mutation, refused, unchanged, user_error
 from tests.conftest import NOW, Clock, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, REACTIVATE, create_location, refusal, ulid
-from tests.tables import put
 
 LOCKER = "locker { lockerId alias status ownerId owner { name } locationId version createdAt updatedAt }"
 REGISTER, RENAME, UPDATE_STATUS, MOVE, TRANSFER = (
@@ -21,10 +20,6 @@ STEPS = {
     "OCCUPIED": ["AVAILABLE", "MAINTENANCE"],
     "MAINTENANCE": ["AVAILABLE"],
 }
-OWNED = """{
-  ada: owner(ownerId: "ada") { lockers { nodes { lockerId } } reservations { nodes { reservationId status } } }
-  bob: owner(ownerId: "bob") { lockers { nodes { lockerId } } reservations { nodes { reservationId status } } }
-}"""
 
 
 async def prepare(api: Api) -> None:
@@ -165,26 +160,3 @@ async def test_a_locker_at_a_closed_location_can_still_be_used(places: Api, dump
     payload = await places.mutate(UPDATE_STATUS, lockerId="l1", newStatus="OCCUPIED", expectedVersion=1)
     assert payload["userErrors"] == []
     check_invariants(await dump(), NOW)
-
-
-async def test_a_transferred_locker_changes_lists_and_its_reservations_stay(places: Api, dump: Dump) -> None:
-    await places.locker("l1", "ada", alias="A1")
-    await places.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
-    keys = (await dump()).keys()
-    for version, (giver, taker) in enumerate((("ada", "bob"), ("bob", "ada")), 1):
-        payload = await places.mutate(TRANSFER, lockerId="l1", newOwnerId=taker, expectedVersion=version)
-        assert (payload["locker"]["ownerId"], payload["locker"]["version"]) == (taker, version + 1)
-        lists = await places.run(OWNED)
-        assert (lists[giver]["lockers"]["nodes"], lists[taker]["lockers"]["nodes"]) == ([], [{"lockerId": "l1"}])
-        assert lists["ada"]["reservations"]["nodes"] == [{"reservationId": "r1", "status": "ACTIVE"}]
-        assert lists["bob"]["reservations"]["nodes"] == []
-    assert (await dump()).keys() == keys
-
-
-async def test_a_stray_copy_is_replaced_by_the_true_one(places: Api, plain_client: Any, table: str, dump: Dump) -> None:
-    await places.locker("l1", "ada", alias="A1")
-    await put(plain_client, table, {"PK": "OWNER#bob", "SK": "LOCKER#l1", "alias": "Stray", "odd": "left over"})
-    payload = await places.mutate(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
-    assert payload["userErrors"] == []
-    copy = (await dump())["OWNER#bob", "LOCKER#l1"]
-    assert (copy["alias"], copy.get("odd")) == ("A1", None)
