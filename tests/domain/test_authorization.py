@@ -1,14 +1,11 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.authorization import (
-    DEVELOPMENT_ADMIN,
     Principal,
     Role,
     Scope,
     acts_for,
-    is_member,
     may_find_locker,
     may_look_up_owner,
     may_record_events,
@@ -20,17 +17,12 @@ from domain.authorization import (
     may_see_notifications,
     may_see_reservation,
     may_transfer,
-    not_found_or_forbidden,
-    require,
 )
-from domain.errors import ForbiddenError, NotFoundError
 from domain.models import LocationId, LockerId, OwnerId, ReservableBy
-from tests.principals import device, owner, partner
 
 ADA, BOB, ORG = OwnerId("ada"), OwnerId("bob"), OwnerId("org")
 L1, L2 = LockerId("l1"), LockerId("l2")
 PLACE = LocationId("01HX0000000000000000000001")
-MEMBER = owner("ada", "org")
 
 OWNERS = st.sampled_from([ADA, BOB, ORG])
 LOCKERS = st.sampled_from([L1, L2])
@@ -50,21 +42,6 @@ def principals(*roles: Role) -> st.SearchStrategy[Principal]:
         location_id=st.none() | st.just(PLACE),
         scopes=st.frozensets(SCOPES),
     )
-
-
-@given(principals(Role.ADMIN), OWNERS, OWNERS, SCOPES)
-def test_an_admin_may_do_everything(principal: Principal, one: OwnerId, other: OwnerId, scope: Scope) -> None:
-    assert acts_for(principal, one, scope)
-    assert may_look_up_owner(principal, one)
-    assert may_see_notifications(principal, one)
-    assert may_see_lockers(principal, one)
-    assert may_see_next_reservations(principal, one, L1)
-    assert all(may_find_locker(principal, one, L1, audience) for audience in ReservableBy)
-    assert may_transfer(principal, one, other)
-    assert all(may_reserve(principal, one, audience, other) for audience in ReservableBy)
-    assert may_see_reservation(principal, one, None)
-    assert may_record_events(principal, L1, None)
-    assert may_see_location(principal, PLACE)
 
 
 @given(principals(Role.DEVICE), OWNERS, OWNERS, SCOPES, LOCKERS)
@@ -122,25 +99,3 @@ def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
     assert not may_record_events(principal, L1, None)
     assert not may_see_notifications(principal, one)
     assert may_see_location(principal, PLACE)
-
-
-def test_only_an_owner_is_a_member_of_an_organization() -> None:
-    assert is_member(MEMBER, ORG)
-    for principal, owner_id in ((MEMBER, ADA), (partner(*Scope, of="org"), ORG), (device("l1"), ORG)):
-        assert not is_member(principal, owner_id)
-
-
-@pytest.mark.parametrize("principal", [owner("ada"), partner(*Scope), device("l1")])
-def test_a_missing_object_looks_like_a_forbidden_one(principal: Principal) -> None:
-    missing = not_found_or_forbidden(principal, "Locker l9 does not exist.", ("input", "lockerId"))
-    with pytest.raises(ForbiddenError) as forbidden:
-        require(allowed=False, path=("input", "lockerId"))
-    assert isinstance(missing, ForbiddenError)
-    assert (missing.message, missing.path) == (forbidden.value.message, forbidden.value.path)
-    require(allowed=True)
-
-
-def test_an_admin_learns_that_an_object_does_not_exist() -> None:
-    missing = not_found_or_forbidden(DEVELOPMENT_ADMIN, "Locker l9 does not exist.", ("input", "lockerId"))
-    assert isinstance(missing, NotFoundError)
-    assert (missing.message, missing.path) == ("Locker l9 does not exist.", ("input", "lockerId"))

@@ -98,7 +98,7 @@ async def test_moves_status_changes_renames_and_transfers_at_once_leave_every_co
     for number in (1, 2):
         await places.create_location(api, number)
     await api.locker("l1", "ada", locationId=places.ulid(1))
-    for number in range(100):
+    for number in range(40):
         locker = (await api.run(LOCKER))["locker"]
         version = {"lockerId": "l1", "expectedVersion": locker["version"]}
         other_owner = "bob" if locker["ownerId"] == "ada" else "ada"

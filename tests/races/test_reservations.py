@@ -9,9 +9,9 @@ from tests.reservations import ACTIVE, CANCEL, hours
 from tests.wire import Wire
 
 
-async def test_ten_times_twenty_clients_race_for_a_window_and_one_wins(one: Api, open_api: OpenApi, dump: Dump) -> None:
+async def test_of_twenty_clients_that_race_for_a_window_one_wins(one: Api, open_api: OpenApi, dump: Dump) -> None:
     async with open_api() as second_server:
-        for race in range(10):
+        for race in range(5):
             window = hours(race * 2, race * 2 + 1.5)
             servers = [one, second_server] * 10
             payloads = await asyncio.gather(
@@ -25,7 +25,7 @@ async def test_ten_times_twenty_clients_race_for_a_window_and_one_wins(one: Api,
             }
             assert in_the_way == {winner["reservationId"]}
     items = await dump()
-    assert len(live_reservations(items, "l1")) == 10
+    assert len(live_reservations(items, "l1")) == 5
     check_invariants(items, NOW)
 
 
@@ -56,7 +56,7 @@ async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(on
 
 
 async def test_an_ended_pointer_that_writes_repair_at_once_is_right(one: Api, dump: Dump, clock: Clock) -> None:
-    for number in range(20):
+    for number in range(8):
         day = f"2026-03-{number + 2:02d}"
         for name, start in (("a", "00"), ("b", "04")):
             await one.reservation(f"{name}{number}", "l1", "ada", f"{day}T{start}:00:00Z", f"{day}T{start}:30:00Z")

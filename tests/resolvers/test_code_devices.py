@@ -12,7 +12,7 @@ from loaders.table.values import item_to_wire
 from tests import places
 from tests.api import Api, refused, unchanged
 from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, VERIFY, Device, create, furnish, verify
-from tests.conftest import Clock, Dump
+from tests.conftest import Clock, Dump, Prepared
 from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
 from tests.reservations import CANCEL, RELEASE
@@ -302,8 +302,7 @@ LISTS = """query ($first: Int) { owner(ownerId: "ada") { lockers(first: $first) 
 } } } }"""
 
 
-@pytest_asyncio.fixture
-async def thirty(api: Api, wire: Wire) -> dict[str, list[str] | None]:
+async def stock_thirty(api: Api) -> dict[str, list[str] | None]:
     """Thirty lockers of ada and the codes in their lists: twenty have a device, and a code of a reservation."""
     await api.owner("ada")
     expected: dict[str, list[str] | None] = {}
@@ -318,6 +317,12 @@ async def thirty(api: Api, wire: Wire) -> dict[str, list[str] | None]:
             expected[locker_id] = [f"c{number}"]
     await create(api, "standing", "STANDING", lockerId="l01")
     expected["l01"] = ["c1", "standing"]
+    return expected
+
+
+@pytest_asyncio.fixture
+async def thirty(api: Api, wire: Wire, prepared: Prepared) -> dict[str, list[str] | None]:
+    expected: dict[str, list[str] | None] = await prepared(stock_thirty, api)
     wire.reset()
     return expected
 

@@ -13,7 +13,7 @@ from resolvers.schema import bound_schema
 from tests.api import Api, mutation
 from tests.codes import CREATE as CREATE_CODE
 from tests.codes import REPORT
-from tests.conftest import Clock
+from tests.conftest import Clock, Prepared
 from tests.places import PAY, REJECT, approve, book, create_location, ulid
 from tests.wire import Wire
 
@@ -38,15 +38,11 @@ RESERVATIONS = timed('locker(lockerId: "l1")', "reservations", "reservationId", 
 EVENTS = timed('locker(lockerId: "l1")', "accessEvents", "eventId", "DESC")
 MINE = timed('owner(ownerId: "acme")', "reservations", "reservationId", "ASC")
 KEYS = ["k0", "k1", "k2", "k3", "k4"]
-LISTS = [(LOCKERS, KEYS), (RESERVATIONS, KEYS), (EVENTS, KEYS[::-1]), (MINE, KEYS)]
-EACH = pytest.mark.parametrize(
-    "query", [query for query, _ in LISTS], ids=["lockers", "reservations", "events", "mine"]
-)
+LISTS = {"lockers": LOCKERS, "reservations": RESERVATIONS, "events": EVENTS, "mine": MINE}
+EACH = pytest.mark.parametrize("query", LISTS.values(), ids=LISTS)
 
 
-@pytest_asyncio.fixture
-async def five(api: Api, wire: Wire) -> Api:
-    """Five entries in each list, an hour apart where they have a time."""
+async def stock(api: Api) -> None:
     await api.owner("acme")
     await api.owner("acme2")
     await api.locker("l1", "acme2")
@@ -54,6 +50,12 @@ async def five(api: Api, wire: Wire) -> Api:
         await api.locker(key, "acme")
         await api.reservation(key, "l1", "acme", f"2026-03-02T1{number}:00:00Z", f"2026-03-02T1{number}:30:00Z")
         await api.event("l1", eventId=key, timestamp=f"2026-02-02T1{number}:00:00Z")
+
+
+@pytest_asyncio.fixture
+async def five(api: Api, wire: Wire, prepared: Prepared) -> Api:
+    """Five entries in each list, an hour apart where they have a time."""
+    await prepared(stock, api)
     wire.reset()
     return api
 
@@ -83,27 +85,6 @@ async def refused(api: Api, wire: Wire, query: str, **arguments: Any) -> tuple[s
     assert error["extensions"]["status"] == 400
     assert wire.operations["Query"] == 0
     return error["extensions"]["code"], error["message"], error["extensions"]["inputPath"]
-
-
-@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
-@pytest.mark.parametrize(("query", "expected"), LISTS)
-async def test_a_walk_meets_every_item_once(five: Api, query: str, expected: list[str], *, backward: bool) -> None:
-    for size in (1, 2, 5, 100):
-        met: list[str] = []
-        cursor = None
-        while True:
-            arguments = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
-            page = await read(five, query, **arguments)
-            met = keys(page) + met if backward else met + keys(page)
-            info = page["pageInfo"]
-            ahead, behind = len(met) < len(expected), cursor is not None
-            assert (info["hasPreviousPage"], info["hasNextPage"]) == ((ahead, behind) if backward else (behind, ahead))
-            assert (page["nextCursor"] is None) is not ahead
-            if page["nextCursor"] is None:
-                break
-            assert page["nextCursor"] == info["startCursor" if backward else "endCursor"]
-            cursor = page["nextCursor"]
-        assert met == expected
 
 
 HERE = f'location(locationId: "{ulid(0)}") {{ '
@@ -171,39 +152,40 @@ async def test_every_list_is_paged_in_its_order_in_both_directions(api: Api, clo
     for where, own, newest_first in EVERY.values():
         expected = KEYS[::-1] if newest_first else KEYS
         for size in (1, 2, 5, 6):
-            pages = await pages_of(api, where, own, f"first: {size}, after")
+            pages = await pages_of(api, where, own, size, "first", "after")
             assert pages == [expected[start : start + size] for start in range(0, 5, size)], where
-            pages = await pages_of(api, where, own, f"last: {size}, before")
+            pages = await pages_of(api, where, own, size, "last", "before")
             assert [key for page in reversed(pages) for key in page] == expected, where
 
 
-async def pages_of(api: Api, where: str, own: str, paging: str) -> list[list[str]]:
+async def pages_of(api: Api, where: str, own: str, size: int, first: str, after: str) -> list[list[str]]:
     """All pages of a list by their cursors."""
     pages: list[list[str]] = []
-    cursor = "null"
-    while cursor != "null" or not pages:
-        shown = f"({paging}: {cursor}) {{ nodes {{ key: {own} }} nextCursor }}"
+    cursor = None
+    while cursor is not None or not pages:
+        shown = f"({first}: {size}, {after}: {json.dumps(cursor)}) {{ nodes {{ key: {own} }} {PAGE} }}"
         found: Any = await api.run(f"{{ {where}{shown} {'} ' * (1 + where.count('{') - where.count('}'))}")
         while "nextCursor" not in found:
             (found,) = found if isinstance(found, list) else found.values()
+        info, behind = found["pageInfo"], cursor is not None
+        cursor = found["nextCursor"]
+        around = (cursor is not None, behind) if first == "last" else (behind, cursor is not None)
+        assert (info["hasPreviousPage"], info["hasNextPage"]) == around, where
+        assert cursor in {None, info["startCursor" if first == "last" else "endCursor"]}, where
         pages.append([node["key"][-2:] for node in found["nodes"]])
-        cursor = json.dumps(found["nextCursor"])
     return pages
 
 
 @pytest.mark.parametrize(
     ("window", "expected"),
     [
-        ({}, KEYS),
         (None, KEYS),
         ({"from": None, "to": None}, KEYS),
         ({"from": "%sT11:00:00Z"}, KEYS[1:]),
         ({"to": "%sT11:00:00Z"}, KEYS[:2]),
-        ({"from": "%sT11:00:00Z", "to": "%sT13:00:00Z"}, KEYS[1:4]),
         ({"from": "%sT11:00:00.001Z", "to": "%sT12:59:59.999Z"}, KEYS[2:3]),
         ({"from": "%sT14:00:00+02:00", "to": "%sT11:00:00-01:00"}, KEYS[2:3]),
         ({"from": "%sT12:00:00.001Z", "to": "%sT12:00:00.001Z"}, []),
-        ({"from": "2027-01-01T00:00:00Z"}, []),
     ],
 )
 async def test_a_window_includes_both_its_bounds_in_either_order(
@@ -266,7 +248,7 @@ async def test_a_cursor_is_good_for_its_own_list_alone(five: Api, wire: Wire, qu
         for junk in ("", "!!!", "Ä" * 8, "W10", "x" * 10_000):
             found = await refused(five, wire, query, **{name: junk})
             assert found == ("INVALID_CURSOR", "This is not a cursor of this API.", [name])
-        for other, _ in LISTS:
+        for other in LISTS.values():
             if other is not query:
                 cursor = (await read(five, other))["edges"][0]["cursor"]
                 found = await refused(five, wire, query, **{name: cursor})
