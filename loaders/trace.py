@@ -71,14 +71,17 @@ class Trace:
 
     def spent(self) -> Cost:
         """The measured cost of the request so far."""
-        items, read_units, write_units = 0, 0.0, 0.0
+        return Cost(len(self.records), sum(record.returned for record in self.records), *self.units())
+
+    def units(self) -> tuple[float, float]:
+        """The measured read and write units of the request so far."""
+        read_units, write_units = 0.0, 0.0
         for record in self.records:
-            items += record.returned
             if record.is_write:
                 write_units += record.units
             else:
                 read_units += record.units
-        return Cost(len(self.records), items, read_units, write_units)
+        return read_units, write_units
 
     @property
     def is_measured(self) -> bool:

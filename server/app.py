@@ -79,6 +79,8 @@ class Parts:
     """Descriptor of the memory with the budgets of all workers, if the server has several."""
     shared_metrics: SharedMetrics | None = None
     """Where this worker counts, if the server has several."""
+    write_line: Callable[[str], None] | None = None
+    """Writes a line to a log in JSON. Default: lines go through `logging`."""
 
 
 def create_app(settings: Settings, connection: StoreConnection, parts: Parts | None = None) -> Starlette:
@@ -87,7 +89,9 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     readiness = parts.readiness
     clock = parts.clock or (StoreClock() if readiness.store is None else readiness.store.clock)
     trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
-    telemetry = Telemetry(settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics)
+    telemetry = Telemetry(
+        settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics, parts.write_line
+    )
     states = RequestStates(settings, connection, clock, new_id, telemetry)
     issuer = _issuer(settings)
     refused_origins = RefusedOrigins()

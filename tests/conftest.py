@@ -269,6 +269,7 @@ def open_api(
         server_clock: Callable[[], Instant] | None = clock,
         timeouts: Timeouts = PATIENT,
         validate: Callable[..., list[GraphQLError]] = validate_once,
+        write_line: Callable[[str], None] | None = None,
         **settings: Any,
     ) -> AsyncIterator[Api]:
         # The deadline of requests is generous: a busy machine must not fail a test.
@@ -278,6 +279,7 @@ def open_api(
         )
         parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "validate": validate}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
+        parts |= {"write_line": write_line}
         setup = authenticator, server_clock is clock or server_clock, repr(sorted(settings.items()))
         async with open_app(own_settings, connection, setup, **parts) as api:
             yield api

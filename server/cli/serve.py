@@ -91,7 +91,7 @@ def check_profile(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, given: Injected) -> None:
-    with configured_logging(settings), _listen(settings) as listener:
+    with configured_logging(settings) as write_line, _listen(settings) as listener:
         for line in unknown_variables():
             logger.warning(line)
         async with connect(settings, serves=True) as connected:
@@ -108,7 +108,7 @@ async def _serve(settings: Settings, given: Injected) -> None:
                 await Supervisor(settings, connection, listener, greet).run()
                 return
             readiness = Readiness(watched_store(settings, given.machine))
-            parts = Parts(readiness=readiness, observer=given.observer)
+            parts = Parts(readiness=readiness, observer=given.observer, write_line=write_line)
             app = create_app(settings, connection, parts)
             server = HttpServer(app, settings, readiness)
             greet()
@@ -117,13 +117,14 @@ async def _serve(settings: Settings, given: Injected) -> None:
 
 
 async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerConfig) -> None:
-    with configured_logging(settings):
+    with configured_logging(settings) as write_line:
         readiness = Readiness(watched_store(settings, given.machine))
         parts = Parts(
             readiness=readiness,
             observer=given.observer,
             shared_budgets=config.budgets,
             shared_metrics=config.shared_metrics,
+            write_line=write_line,
         )
         app = create_app(settings, config.connection, parts)
         server = WorkerServer(app, settings, readiness, config)

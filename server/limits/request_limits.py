@@ -101,8 +101,7 @@ class RequestBudget:
         """
         if self._budgets is None or state.trace is None:
             return
-        spent = state.trace.spent()
-        actual = max(_FIRST_UNIT, spent.read_units + spent.write_units)
+        actual = max(_FIRST_UNIT, sum(state.trace.units()))
         if actual > self._charged or (actual < self._charged and state.trace.is_measured):
             with suppress(HttpError):  # the budget cannot be reached: the request has its answer
                 await self._take(actual, self._charged, may_owe=True)

@@ -36,7 +36,11 @@ class LineWriter(logging.Handler):
             line = self.format(record)
         except Exception:  # noqa: BLE001  # as every handler does
             self.handleError(record)
-            return
+        else:
+            self.write(line)
+
+    def write(self, line: str) -> None:
+        """Takes a line; from any thread, since of threads at the same time one may keep a line beyond the limit."""
         if len(self._lines) >= self._max_lines:
             self.dropped += 1
             return

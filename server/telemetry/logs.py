@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,8 @@ _QUOTED = re.compile(r"[(<].*[)>]")
 
 
 @contextmanager
-def configured_logging(settings: Settings) -> Iterator[None]:
+def configured_logging(settings: Settings) -> Iterator[Callable[[str], None] | None]:
+    """Logs to standard error while the block runs; yields what writes a line, if lines are JSON."""
     is_json = settings.log_format == "json" or (settings.log_format == "auto" and settings.profile == "production")
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     # No line shows its thread, process or source: not to look these up saves half of a line's time.
@@ -37,7 +38,7 @@ def configured_logging(settings: Settings) -> Iterator[None]:
         logging.getLogger(name).setLevel(level)
     root.addHandler(handler)
     try:
-        yield
+        yield handler.write if is_json else None
     finally:
         root.removeHandler(handler)
         handler.close()
@@ -59,10 +60,14 @@ class _JsonFormatter(logging.Formatter):
         exception = _exception(record)
         if exception is not None:
             line["exception"] = exception
-        try:
-            return orjson.dumps(line, option=orjson.OPT_UTC_Z).decode()
-        except TypeError:  # half a surrogate pair, which is no text
-            return json.dumps(line, default=_iso)
+        return json_line(line)
+
+
+def json_line(line: dict[str, Any]) -> str:
+    try:
+        return orjson.dumps(line, option=orjson.OPT_UTC_Z).decode()
+    except TypeError:  # half a surrogate pair, which is no text
+        return json.dumps(line, default=_iso)
 
 
 def _iso(value: Any) -> str:

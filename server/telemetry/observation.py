@@ -85,7 +85,10 @@ class Observation:
 
     def header(self, name: bytes) -> str:
         """A header of the request; empty if there is none."""
-        return next((value for found, value in self.headers if found == name), b"").decode("latin-1")
+        for found, value in self.headers:
+            if found == name:
+                return value.decode("latin-1")
+        return ""
 
 
 OBSERVATION: ContextVar[Observation | None] = ContextVar("OBSERVATION", default=None)

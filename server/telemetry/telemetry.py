@@ -35,6 +35,7 @@ class Telemetry:
         exporter: SpanExporter | None,
         health: StoreHealth | None = None,
         shared_metrics: SharedMetrics | None = None,
+        write_line: Callable[[str], None] | None = None,
     ) -> None:
         self._metrics: Metrics | None = None
         if settings.metrics == "on":
@@ -46,7 +47,8 @@ class Telemetry:
             from server.telemetry.spans import Spans  # noqa: PLC0415  # as above
 
             self._spans = Spans(settings.table_name, exporter)
-        log = RequestLog(names_callers=settings.request_log_caller == "on") if settings.logs_requests else None
+        names_callers = settings.request_log_caller == "on"
+        log = RequestLog(names_callers, write_line) if settings.logs_requests else None
         parts = (self._metrics, self._spans, log)
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
 

@@ -6,7 +6,7 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -153,6 +153,33 @@ async def test_a_lines_request_id_is_that_of_the_answer(logged: Api, capsys: pyt
         response = await post(logged, OWNER)
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["request_id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("level", ["info", "warning"])
+async def test_lines_past_logging_are_those_that_it_would_write(
+    open_api: OpenApi, capsys: pytest.CaptureFixture[str], level: str
+) -> None:
+    async def send(write_line: Callable[[str], None] | None) -> None:
+        async with open_api(request_log="on", write_line=write_line) as api:
+            await post(api, OWNER, headers={"X-Request-Id": "a1"})
+            await post(api.by(Principal(subject="\ud800", role=Role.ADMIN)), "{ locker(lockerId: 1) }")
+            await api.client.get("/graphql", headers={"Accept": "text/html"})
+            await api.client.put("/graphql")
+
+    def shown(text: str) -> list[list[tuple[str, Any]]]:
+        """Their fields in order, without what differs from run to run."""
+        differ = {"timestamp", "duration_ms", "request_id"}
+        return [
+            [(name, name in differ or value) for name, value in json.loads(line).items()] for line in text.splitlines()
+        ]
+
+    with configured_logging(Settings(log_format="json", log_level=level)):
+        await send(None)
+    through = shown(capsys.readouterr().err)
+    with configured_logging(Settings(log_format="json", log_level=level)) as write_line:
+        await send(write_line)
+    assert shown(capsys.readouterr().err) == through
+    assert len(through) == (3 if level == "info" else 0)
 
 
 @pytest.mark.parametrize(
