@@ -1,6 +1,5 @@
 """The GraphQL endpoint: from an HTTP request to the schema and back."""
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -29,6 +28,7 @@ from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.http.persisted_documents import PersistedDocuments
 from server.http.request import GraphQLRequest, has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
+from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
 from server.telemetry.observation import REQUEST_ID, record_caller, record_document
 
@@ -72,15 +72,15 @@ class GraphQLEndpoint:
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         cost = RequestCost(self.limits.limit, wants_cost_early(request))
-        deadline = asyncio.timeout(self.limits.seconds)
+        deadline = Deadline(self.limits.deadlines)
         try:
-            async with deadline:
+            with deadline:
                 response = await self._respond(request, media_type, request_id, cost)
                 await compress(response, coding)
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001  # every request has a response
-            failure = self._http_error(error, request_id, is_late=deadline.expired())
+            failure = self._http_error(error, request_id, is_late=deadline.is_expired)
             response = _error_response(failure, media_type or JSON, request_id, cost)
         response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)

@@ -12,6 +12,7 @@ from resolvers.plan.price import Limit, Price
 from resolvers.request_state import RequestState
 from server.http_errors import HttpError, to_http_error
 from server.limits.caller_budgets import CallerBudgets
+from server.limits.deadlines import Deadlines
 
 _FIRST_UNIT: Final = 1
 
@@ -27,8 +28,12 @@ class RequestLimits:
     limit: Limit
     budgets: CallerBudgets | None
     """The callers' budgets; None if there is no rate limit."""
+    deadlines: Deadlines = field(init=False)
     _running: int = 0
     _running_by: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.deadlines = Deadlines(self.seconds)
 
     def timeout_error(self) -> HttpError:
         message = (

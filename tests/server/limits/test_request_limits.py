@@ -9,6 +9,7 @@ import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.request_state import FairLock
+from server.limits.deadlines import Deadline, Deadlines
 from server.settings import Settings
 from tests.api import CREATE_OWNER, Api
 from tests.conftest import Dump, OpenApi
@@ -43,6 +44,62 @@ async def test_a_request_that_takes_too_long_is_canceled(open_api: OpenApi, wire
         "send it again with the same id, it then has one effect."
     )
     assert_rejected(response, "TIMEOUT", 504, message, accept)
+
+
+async def test_each_request_has_its_whole_time(open_api: OpenApi, wire: Wire) -> None:
+    async with open_api(request_seconds=1) as api:
+        await api.owner("ada")
+        wire.fault = hold = Hold()
+        loop = asyncio.get_running_loop()
+        began = {}
+        ended = {}
+
+        async def request(number: int) -> int:
+            began[number] = loop.time()
+            status = (await ask(api, OWNER)).status_code
+            ended[number] = loop.time()
+            return status
+
+        # given two requests that the store holds, the second of which begins when the first is on its way
+        running = [asyncio.create_task(request(0))]
+        await hold.arrivals()
+        running.append(asyncio.create_task(request(1)))
+        # then each is canceled when its own time is over, and later requests are answered
+        assert await asyncio.gather(*running) == [504, 504]
+        assert [ended[number] - began[number] >= 1 for number in (0, 1)] == [True, True]
+        hold.release()
+        assert (await ask(api, OWNER)).status_code == 200
+
+
+async def test_a_canceled_request_is_no_timeout() -> None:
+    deadlines, begun = Deadlines(60), asyncio.Event()
+
+    async def work() -> None:
+        with Deadline(deadlines):
+            begun.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(work())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_request_that_is_canceled_as_it_expires_stays_canceled() -> None:
+    deadlines = Deadlines(0)
+
+    async def work() -> None:
+        with Deadline(deadlines):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                task.cancel()
+                raise
+
+    task = asyncio.create_task(work())
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 def is_the_proxys(task: asyncio.Task[Any]) -> bool:
