@@ -54,19 +54,21 @@ class ConnectionPool:
 
     async def request(self, message: bytes) -> HttpResponse:
         """Sends a request and returns its response, or raises HttpClientError where there is none in time."""
-        async with self._slots:
+        await self._slots.acquire()  # by itself, as `async with` takes two coroutines more
+        try:
             connection = self._reusable() or await self._connect()
             try:
-                response = await connection.request(message)
+                response = await connection.send(message)
             except BaseException:
                 connection.abort()  # what is still to come must not answer the next request
                 raise
             if connection.is_reusable:
-                connection.used_at = asyncio.get_running_loop().time()
                 self._idle.append(connection)
             else:
                 connection.abort()
             return response
+        finally:
+            self._slots.release()
 
     async def close(self) -> None:
         for connection in list(self._open):
@@ -75,11 +77,11 @@ class ConnectionPool:
 
     def _reusable(self) -> _Connection | None:
         """The connection that was used last: those that are not needed any more grow old and are closed."""
-        now = asyncio.get_running_loop().time()
-        while self._idle and (self._idle[0].is_closed or now - self._idle[0].used_at > _IDLE_SECONDS):
-            self._idle.popleft().abort()
-        while self._idle:
-            connection = self._idle.pop()
+        idle = self._idle
+        while idle and idle[0].is_stale():
+            idle.popleft().abort()
+        while idle:
+            connection = idle.pop()
             if connection.is_quiet():
                 return connection
             connection.abort()
@@ -120,7 +122,6 @@ class _Connection(asyncio.Protocol):
         self._ends_at_close = False
         self.is_closed = False
         self.is_reusable = True
-        self.used_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
@@ -131,14 +132,19 @@ class _Connection(asyncio.Protocol):
         """Whether a request may be sent: the other side may have closed it, and the event loop not have seen that."""
         return not self.is_closed and not self._incoming.poll(0)
 
-    async def request(self, message: bytes) -> HttpResponse:
+    def is_stale(self) -> bool:
+        """Whether it was closed, or not used for long: the last data came `_read_seconds` before it was due."""
+        return self.is_closed or self._loop.time() - self._due > _IDLE_SECONDS - self._read_seconds
+
+    def send(self, message: bytes) -> asyncio.Future[HttpResponse]:
+        """Sends a request; its response is the result."""
         if self._transport is None or self.is_closed:
             raise HttpClientError("the connection was closed as soon as it was made")
         self._headers, self._body, self._received = {}, [], 0
-        self._response = self._loop.create_future()
+        self._response = response = self._loop.create_future()
         self._expect_data()
         self._transport.write(message)
-        return await self._response
+        return response
 
     def data_received(self, data: bytes) -> None:
         response = self._response

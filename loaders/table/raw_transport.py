@@ -55,7 +55,9 @@ class RawTransport:
                 await pause(attempt)
             is_last = attempt == ATTEMPTS - 1
             try:
-                response = await self._pool.request(await self._message(target, body))
+                signed = self._signer.headers(target, body, await self._credentials(), int(time.time()))
+                head = f"{self._head}{len(body)}\r\nX-Amz-Target: {target}\r\n{signed}\r\n"
+                response = await self._pool.request(head.encode() + body)
                 date = response.headers.get(b"date")
                 return Answer(
                     _content(response, attempt, parse), attempt, None if date is None else date.decode("latin-1")
@@ -67,11 +69,6 @@ class RawTransport:
                 if is_last or not (error.code in RETRIED_CODES or error.status in RETRIED_STATUSES):
                     raise
         raise AssertionError("the last attempt returns or raises")
-
-    async def _message(self, target: str, body: bytes) -> bytes:
-        signed = self._signer.headers(target, body, await self._credentials(), int(time.time()))
-        head = f"{self._head}{len(body)}\r\nX-Amz-Target: {target}\r\n{signed}\r\n"
-        return head.encode() + body
 
 
 @cache

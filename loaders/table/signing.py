@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 CONTENT_TYPE = "application/x-amz-json-1.0"
@@ -11,6 +11,9 @@ CONTENT_TYPE = "application/x-amz-json-1.0"
 
 _SERVICE = "dynamodb"
 _ALGORITHM = "AWS4-HMAC-SHA256"
+_BLOCK_BYTES = 64
+_INNER, _OUTER = 0x36, 0x5C
+"""The bytes that the two hashes of an HMAC combine its key with."""
 
 
 class Credentials(NamedTuple):
@@ -31,7 +34,9 @@ class _Common(NamedTuple):
     before_hash: str
     before_signature: str
     after_signature: str
-    key: bytes
+    inner: Any
+    outer: Any
+    """The two hashes of an HMAC, each after its key: to go on from copies takes a third of `hmac.digest`."""
 
 
 class Signer:
@@ -50,8 +55,10 @@ class Signer:
             self._latest = common = self._common(second, credentials)
         canonical = f"{common.before_target}{target}{common.after_target}{hashlib.sha256(body).hexdigest()}"
         text = common.before_hash + hashlib.sha256(canonical.encode()).hexdigest()
-        signature = hmac.digest(common.key, text.encode(), "sha256").hex()
-        return f"{common.before_signature}{signature}{common.after_signature}"
+        inner, outer = common.inner.copy(), common.outer.copy()
+        inner.update(text.encode())
+        outer.update(inner.digest())
+        return f"{common.before_signature}{outer.hexdigest()}{common.after_signature}"
 
     def _common(self, second: int, credentials: Credentials) -> _Common:
         stamp = datetime.fromtimestamp(second, UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -62,6 +69,7 @@ class Signer:
         key = f"AWS4{credentials.secret_key}".encode()
         for part in (day, self._region, _SERVICE, "aws4_request"):
             key = hmac.digest(key, part.encode(), "sha256")
+        block = key.ljust(_BLOCK_BYTES, b"\0")
         return _Common(
             second,
             credentials,
@@ -72,5 +80,5 @@ class Signer:
             f"Authorization: {_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, "
             "Signature=",
             f"\r\nX-Amz-Date: {stamp}\r\n" + (f"X-Amz-Security-Token: {token}\r\n" if token else ""),
-            key,
+            *[hashlib.sha256(bytes([byte ^ pad for byte in block])) for pad in (_INNER, _OUTER)],
         )
