@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -24,6 +23,7 @@ ALGORITHMS: Final = ("RS256", "ES256", "EdDSA")
 _MAX_BYTES = 256 * 1024
 _MIN_RSA_BITS = 2048
 _TIMEOUT_SECONDS = 5
+_LOOK_SECONDS = 0.1
 _REFRESH_SECONDS = 600
 _MAX_UNKNOWN_IDS = 20
 _MAX_WAITING = 1000
@@ -97,36 +97,47 @@ def _usable_key(entry: Any) -> PyJWK | None:
 
 
 class JwksFile:
-    """Keys in a file, read again when it changes; while it cannot be read, the last keys stay in use."""
+    """Keys in a file, read again when it changes; while it cannot be read, the last keys stay in use.
 
-    def __init__(self, path: Path) -> None:
+    For keys that are known, the file is looked at ten times a second at most, since to look takes a system call.
+    """
+
+    def __init__(self, path: Path, timer: Callable[[], float] = time.monotonic) -> None:
         self._path = path
+        self._timer = timer
+        self._looked_at = timer()
         self._version = self._current_version()
         self._keys = self._read()
         self._error: str | None = None
 
     def cached(self, key_id: str | None) -> PyJWK | None:
-        version = self._current_version()
-        # A file that could not be read may be readable now without having changed.
-        if version != self._version or self._error is not None:
-            self._version = version
-            self._read_again()
+        if self._timer() - self._looked_at >= _LOOK_SECONDS:
+            self._look()
         return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
-        key = self.cached(key_id)
+        self._look()
+        key = self._keys.get(key_id)
         if key is None and self._error is not None:
             raise KeysUnavailableError("The issuer's keys cannot be read: try again in a moment.", 1)
         return key
 
     @asynccontextmanager
     async def refreshing(self) -> AsyncIterator[None]:
-        """See KeySource: every access checks the file."""
+        """See KeySource: those who ask look at the file."""
         yield
+
+    def _look(self) -> None:
+        self._looked_at = self._timer()
+        version = self._current_version()
+        # A file that could not be read may be readable now without having changed.
+        if version != self._version or self._error is not None:
+            self._version = version
+            self._read_again()
 
     def _current_version(self) -> tuple[int, ...] | None:
         try:
-            status = os.stat(self._path)  # noqa: PTH116  # every request asks, and this takes half the time
+            status = self._path.stat()
         except OSError:
             return None
         return (status.st_ino, status.st_mtime_ns, status.st_size)

@@ -100,6 +100,26 @@ async def test_a_changed_file_is_read_again_unless_damaged(tmp_path: Path, caplo
     assert await keys.find("second") is None
 
 
+async def test_a_key_that_is_known_is_looked_for_ten_times_a_second(tmp_path: Path) -> None:
+    now = 0.0
+    path = write_keys(tmp_path / "keys.json", jwk())
+    keys = JwksFile(path, lambda: now)
+    write_keys(path, jwk(name="second"))
+    assert keys.cached("first") is not None
+    now = 0.1
+    assert keys.cached("first") is None
+    assert keys.cached("second") is not None
+
+
+async def test_a_key_that_is_not_known_is_looked_for_at_once(tmp_path: Path) -> None:
+    path = write_keys(tmp_path / "keys.json", jwk())
+    keys = JwksFile(path, lambda: 0)
+    write_keys(path, jwk(name="second"))
+    assert keys.cached("second") is None
+    assert await keys.find("second") is not None
+    assert keys.cached("first") is None
+
+
 async def test_a_file_that_could_not_be_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_keys(tmp_path / "keys.json", jwk())
     keys = JwksFile(path)

@@ -1,5 +1,6 @@
 import gzip
 import json
+import time
 from itertools import product
 from typing import Any
 from urllib.parse import urlencode
@@ -8,6 +9,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from domain.ids import check_ulid
+from server.app import new_id
 from tests.api import Api, mutation, unchanged
 from tests.conftest import Dump
 from tests.over_http import GRAPHQL, JSON, assert_rejected, only_error
@@ -284,6 +287,16 @@ async def test_a_client_that_accepts_neither_media_type_is_rejected(ada: httpx.A
         assert_refused(await post(ada, {"query": QUERY}, Accept=accept), 406, message)
         assert_refused(await ada.get(url(query=QUERY), headers={"Accept": accept}), 406, message)
     assert not wire.calls
+
+
+def test_ids_are_unique_ulids_of_their_time() -> None:
+    before = time.time_ns() // 1_000_000
+    ids = [check_ulid(new_id()) for _ in range(1000)]
+    after = time.time_ns() // 1_000_000
+    assert len(set(ids)) == len(ids)
+    for found in (ids[0], ids[-1]):
+        digits = ["0123456789ABCDEFGHJKMNPQRSTVWXYZ".index(digit) for digit in found[:10]]
+        assert before <= sum(digit << 5 * place for place, digit in enumerate(reversed(digits))) <= after
 
 
 async def test_every_answer_has_an_id_of_its_own_and_is_not_to_be_stored(ada: httpx.AsyncClient) -> None:
