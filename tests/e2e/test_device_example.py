@@ -78,19 +78,3 @@ def test_a_device_opens_its_locker_without_the_server_and_reports_it_later(tmp_p
         early = {"codeId": "once", "eventId": "e1", "usedAt": shift(utc_now(), timedelta(days=1))}
         state.write_text(json.dumps(json.loads(state.read_text()) | {"uses": [early]}))
         assert device(server, "enter", courier, key=key) == "OPEN", "a report that is refused keeps no door shut"
-
-
-def test_a_code_without_a_start_is_active_in_the_answer_that_creates_it(tmp_path: Path, furnished: Path) -> None:
-    tomorrow = shift(utc_now(), timedelta(days=1))
-    kinds: dict[str, dict[str, Any]] = {
-        "STANDING": {},
-        "ONE_TIME": {"validUntil": tomorrow},
-        "COURIER": {"validUntil": tomorrow, "maxUses": 2},
-    }
-    with serving(tmp_path / "run", data_dir=furnished) as server:
-        found = {
-            (kind, server.ask(CREATE, input=code)["createAccessCode"]["accessCode"]["validity"]["state"])
-            for kind, values in kinds.items()
-            for code in [{"lockerId": "locker-000010", "kind": kind, **values}] * 8
-        }
-    assert found == {(kind, "ACTIVE") for kind in kinds}

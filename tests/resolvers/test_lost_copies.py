@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 
 from tests.api import Api, mutation
-from tests.conftest import NOW, Dump
+from tests.conftest import NOW, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.places import APPROVE, CANCEL, MOVE, book, create_location, deciding, prepare, ulid
 from tests.tables import put
@@ -36,9 +36,7 @@ WRITES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
 }
 
 
-@pytest_asyncio.fixture
-async def one(api: Api) -> Api:
-    """A locker with a running and a following reservation, and a booking."""
+async def stock(api: Api) -> None:
     await prepare(api)
     await api.owner("eve")
     await create_location(api, 1)
@@ -46,6 +44,12 @@ async def one(api: Api) -> Api:
     await api.reservation("running", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await api.reservation("next", "l1", "ada", "2026-03-02T11:00:00Z", "2026-03-02T12:00:00Z")
     await book(api, "b1")
+
+
+@pytest_asyncio.fixture
+async def one(api: Api, prepared: Prepared) -> Api:
+    """A locker with a running and a following reservation, and a booking."""
+    await prepared(stock, api)
     return api
 
 

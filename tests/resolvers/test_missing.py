@@ -53,29 +53,29 @@ OWNER_SELECTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        *((f'locker(lockerId: "nope") {{ {fields} }}', "Locker nope does not exist.") for fields in LOCKER_SELECTIONS),
-        *(
-            (f'locker(lockerId: "nope", consistent: true) {{ {fields} }}', "Locker nope does not exist.")
-            for fields in LOCKER_SELECTIONS
-        ),
-        *((f'owner(ownerId: "nobody") {{ {fields} }}', "Owner nobody does not exist.") for fields in OWNER_SELECTIONS),
-        ('ownerByEmail(email: "nobody@example.com") { name }', "No owner has this email address."),
-        ('reservation(lockerId: "l1", reservationId: "nope") { endAt }', "Locker l1 has no reservation nope."),
-        (f'location(locationId: "{ulid(9)}") {{ name }}', f"Location {ulid(9)} does not exist."),
-        ('locationByCode(code: "nowhere") { name }', "Location with code nowhere does not exist."),
-        ('booking(bookingId: "nope") { date }', "Booking nope does not exist."),
-        ('apiKey(keyId: "nope") { name }', "API key nope does not exist."),
-    ],
-)
-async def test_a_look_up_that_finds_nothing_is_null_and_one_not_found(three: Api, query: str, message: str) -> None:
-    answer = await three.send(f"{{ {query} }}")
-    (name,) = answer["data"]
-    (error,) = answer["errors"]
-    assert (answer["data"], error["path"], error["message"]) == ({name: None}, [name], message)
-    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
+NOTHING = {
+    'ownerByEmail(email: "nobody@example.com") { name }': "No owner has this email address.",
+    'reservation(lockerId: "l1", reservationId: "nope") { endAt }': "Locker l1 has no reservation nope.",
+    f'location(locationId: "{ulid(9)}") {{ name }}': f"Location {ulid(9)} does not exist.",
+    'locationByCode(code: "nowhere") { name }': "Location with code nowhere does not exist.",
+    'booking(bookingId: "nope") { date }': "Booking nope does not exist.",
+    'apiKey(keyId: "nope") { name }': "API key nope does not exist.",
+    **{f'owner(ownerId: "nobody") {{ {fields} }}': "Owner nobody does not exist." for fields in OWNER_SELECTIONS},
+    **{
+        f'locker(lockerId: "nope"{strongly}) {{ {fields} }}': "Locker nope does not exist."
+        for strongly in ("", ", consistent: true")
+        for fields in LOCKER_SELECTIONS
+    },
+}
+
+
+async def test_a_look_up_that_finds_nothing_is_null_and_one_not_found(three: Api) -> None:
+    for query, message in NOTHING.items():
+        answer = await three.send(f"{{ {query} }}")
+        (name,) = answer["data"]
+        (error,) = answer["errors"]
+        assert (answer["data"], error["path"], error["message"]) == ({name: None}, [name], message)
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
 
 
 @pytest.mark.parametrize("principal", [DEVELOPMENT_ADMIN, owner("nobody")])
