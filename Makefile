@@ -40,6 +40,7 @@ lint: $(VENV)/tested
 	$(BIN)/smartlocker schema check
 	$(BIN)/smartlocker contracts check
 	$(BIN)/smartlocker permissions check
+	$(BIN)/smartlocker events check
 	$(BIN)/smartlocker settings check
 
 # Writes what is generated: the schema and the pages of access patterns, permissions and settings.
@@ -47,6 +48,7 @@ docs: $(VENV)/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 	$(BIN)/smartlocker permissions list > docs/permissions.md
+	$(BIN)/smartlocker events list > docs/events.md
 	$(BIN)/smartlocker settings list > docs/settings.md
 
 # Writes the requests of the contracts anew, which the tests compare with; review what changed.

@@ -10,6 +10,7 @@ from operator import attrgetter
 from domain.access_codes import CodeRing
 from domain.times import Instant
 from loaders.table.client import Store
+from loaders.table.clock import Stamp
 
 
 def _no_ring() -> CodeRing:
@@ -23,11 +24,14 @@ class Backend:
     store: Store
     clock: Callable[[], Instant]
     new_id: Callable[[], str]
+    stamp: Callable[[], Stamp]
+    """The store's time, whatever the clock says: the order of the log depends on it."""
     longest_reservation: timedelta
     most_pending_bookings: int = 20
     most_live_reservations: int = 20
     live_reservations_of: Mapping[str, int] = field(default_factory=dict)
     """Other limits of live reservations, by owner id."""
+    log_retention: timedelta = timedelta(days=30)
     code_ring: Callable[[], CodeRing] = _no_ring
     """The secrets of access codes, which a development server creates on first use."""
 

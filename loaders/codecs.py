@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
-from domain.api_keys import ApiKey
+from domain.api_keys import ApiKey, ApiKeyId
+from domain.authorization import Role
 from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
 from domain.models import (
     AccessEvent,
@@ -134,6 +135,21 @@ class StoredAccessCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """The happenings of one transaction, as JSON (see `loaders.log`), in one part of the log."""
+
+    shard: int
+    stamp: Instant
+    entry_id: str
+    happenings: str
+    expires_at: int
+    actor_subject: str | None = None
+    actor_role: Role | None = None
+    actor_owner_id: OwnerId | None = None
+    actor_key_id: ApiKeyId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableState:
     """The format version of the table, and the one that it is being migrated to, if it is."""
 
@@ -215,3 +231,4 @@ CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)
 LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
+LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)

@@ -6,6 +6,7 @@ which sorts after every character of an id, closes a range.
 
 import hashlib
 import inspect
+import zlib
 from collections.abc import Callable
 
 from pydantic.alias_generators import to_camel
@@ -26,6 +27,9 @@ from domain.models import (
 )
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
+
+LOG_SHARDS = 4
+"""The parts of the log: each takes some 500 transactions a second."""
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
@@ -303,6 +307,21 @@ def half_day_of(place: str) -> tuple[str, ...]:
 
 def address_of(partition: str) -> str:
     return partition.removeprefix("EMAIL#")
+
+
+def log_entry(shard: int, stamp: Instant, entry_id: str) -> Key:
+    """An entry for one transaction in one of the parts of the log."""
+    return Key(f"LOG#{shard}", f"{stamp}#{entry_id}")
+
+
+def log_entries(shard: int, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """A part of the log from `start` to `end`, both included."""
+    return Between(f"LOG#{shard}", start, f"{end}~")
+
+
+def log_shard(place: str) -> int:
+    """The part of the log of a location or, without one, of an owner."""
+    return zlib.crc32(place.encode()) % LOG_SHARDS
 
 
 def table_state() -> Key:

@@ -100,12 +100,13 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     """Creates the ASGI application on an existing table."""
     parts = parts or Parts()
     readiness = parts.readiness
-    clock = parts.clock or (StoreClock() if readiness.store is None else readiness.store.clock)
+    store_clock = StoreClock() if readiness.store is None else readiness.store.clock
+    clock = parts.clock or store_clock
     trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
     telemetry = Telemetry(
         settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics, parts.write_line
     )
-    states = RequestStates(settings, connection, clock, new_id, telemetry)
+    states = RequestStates(settings, connection, clock, new_id, store_clock.stamp, telemetry)
     issuer = _issuer(settings)
     refused_origins = RefusedOrigins()
     endpoint = GraphQLEndpoint(

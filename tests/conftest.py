@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore, StoreConnection, open_transport
+from loaders.table.clock import StoreClock
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
 from loaders.table.transport import Transport
@@ -196,7 +197,9 @@ def beyond_plan() -> Iterator[list[str]]:
 @pytest.fixture
 def backend(transport: Transport, table: str, clock: Clock) -> Backend:
     """The data layer on the test's table, through the proxy."""
-    return Backend(DynamoStore(transport, table), clock, new_id, timedelta(days=30), code_ring=lambda: RING)
+    return Backend(
+        DynamoStore(transport, table), clock, new_id, StoreClock().stamp, timedelta(days=30), code_ring=lambda: RING
+    )
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -257,3 +257,8 @@ def conflict(call: Call) -> Answer:
     """DynamoDB's answer if two transactions meet at an item."""
     steps = len(call.request["TransactItems"])
     return Answer.canceled("TransactionConflict", *["None"] * (steps - 1))
+
+
+def unlogged(keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Keys without those of the log, which has an entry for each write, of its own time and id."""
+    return [key for key in keys if not key[0].startswith("LOG#")]

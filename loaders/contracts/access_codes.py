@@ -1,6 +1,7 @@
 """The access patterns of access codes: all items of a door's codes are in the partition of its locker or location."""
 
 from domain.access_codes import MAX_LIVE_CODES, MAX_RING_KEYS
+from domain.activity import ActivityKind
 from domain.errors import (
     BadInputError,
     CodeOverError,
@@ -147,7 +148,7 @@ CREATE_ACCESS_CODE = WriteContract(
         _DOOR_READ,
         ItemRead("booking", BOOKING, when="only where the code is for a booking"),
         ItemRead("location", LOCATION, when="only where the code is for a booking"),
-        ItemRead("locker", LOCKER, when="only where the code is for a locker"),
+        _LOCKER_READ,
         ItemRead("guard", GUARD, when="only where the code is for a reservation"),
         ItemRead("reservation claim", RESERVATION_CLAIM, when="only where the code is for a reservation"),
         ItemRead("reservation", RESERVATION, when="only where the code is for a reservation"),
@@ -167,12 +168,6 @@ CREATE_ACCESS_CODE = WriteContract(
             when="only where the door has as many live codes as it may have",
             most=_ROUNDS,
         ),
-        ItemRead(
-            "live locker",
-            LOCKER,
-            when="only where the door has as many live codes as it may have, and the code is for a reservation",
-            most=_ROUNDS,
-        ),
     ),
     rounds=_ROUNDS,
     steps=(
@@ -183,6 +178,7 @@ CREATE_ACCESS_CODE = WriteContract(
         *_RESERVATION_RULES,
     ),
     most_steps=4 + MAX_RING_KEYS - 1,
+    emits=(ActivityKind.ACCESS_CODE_CREATED,),
     errors=(
         BadInputError,
         NotFoundError,
@@ -205,7 +201,7 @@ CHANGE_ACCESS_CODE = WriteContract(
     purpose="Rotate, reveal or revoke an access code",
     reads=(
         BatchRead(items=(_CODE_READ, _DOOR_READ)),
-        ItemRead("locker", LOCKER, when="only where the code is not tied to a reservation or booking"),
+        _LOCKER_READ,
         ItemRead("reservation", RESERVATION, when="only for a reservation's code"),
         ItemRead("booking", BOOKING, when="only for a booking's code"),
     ),
@@ -219,6 +215,7 @@ CHANGE_ACCESS_CODE = WriteContract(
         _DOOR_RULE,
     ),
     most_steps=4 + MAX_RING_KEYS - 1,
+    emits=(ActivityKind.ACCESS_CODE_ROTATED, ActivityKind.ACCESS_CODE_REVEALED, ActivityKind.ACCESS_CODE_REVOKED),
     errors=(BadInputError, NotFoundError, ForbiddenError, CodeOverError, UnavailableError),
     note="A reveal is recorded before the digits are returned. A repeated rotation, reveal or revocation changes "
     "nothing.",
@@ -275,6 +272,15 @@ VERIFY_ACCESS_CODE = WriteContract(
         ),
     ),
     most_steps=16,
+    emits=(
+        ActivityKind.ACCESS_CODE_USED,
+        ActivityKind.ACCESS_CODE_DENIED,
+        ActivityKind.DOOR_LOCKED_OUT,
+        ActivityKind.RESERVATION_STARTED,
+        ActivityKind.LOCKER_STATUS_CHANGED,
+        ActivityKind.DOOR_OVERSTAYED,
+    ),
+    log_bytes=4000,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
     "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "
@@ -291,6 +297,7 @@ CLEAR_LOCKOUT = WriteContract(
     rounds=_ROUNDS,
     steps=(update("lockout", LOCKOUT, _AS_READ),),
     most_steps=1,
+    emits=(ActivityKind.DOOR_LOCKOUT_CLEARED,),
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="A door with no failures stays unchanged.",
     cardinality="One item.",
@@ -304,6 +311,7 @@ PROVISION_DEVICE = WriteContract(
     rounds=_ROUNDS,
     steps=(_FIRST_DOOR_RULE, *_LIST_RULES),
     most_steps=1,
+    emits=(ActivityKind.DEVICE_PROVISIONED,),
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="The key of the device is derived and never stored. A repeated request returns the same key until the device "
     "has acknowledged a list.",
@@ -321,12 +329,14 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
         ItemRead("reservation", RESERVATION, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCKER),
         RangeRead("next reservation", keys.live_reservations, STORED_LIVE_RESERVATION, _MOST_FOLLOWING, when=AT_LOCKER),
         _LOCKER_READ,
+        _LOCATION_READ,
         ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCATION),
     ),
     settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=_LIST_RULES,
     most_steps=1,
+    emits=(ActivityKind.ACCESS_CODE_LOADED,),
     errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
     note="An acknowledgement makes the list anew and compares its revision. Reservations that follow those of the "
     "listed codes bound their grace periods. For a door without a device nothing but the door is read. The lists of "
@@ -338,7 +348,7 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
 REPORT_ACCESS_CODE_USE = WriteContract(
     id="QC-112",
     purpose="Report that a device opened a door by its own list",
-    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", EVENT_CLAIM), _ATTEMPT_READ)),),
+    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", EVENT_CLAIM), _ATTEMPT_READ)), _LOCKER_READ),
     rounds=_ROUNDS,
     steps=(
         put("event", ACCESS_EVENT, IS_NEW, item_bytes=_EVENT_BYTES),
@@ -348,6 +358,7 @@ REPORT_ACCESS_CODE_USE = WriteContract(
         check("no attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="no verification has this id"),
     ),
     most_steps=5,
+    emits=(ActivityKind.ACCESS_CODE_USED,),
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
     note="The claim on the event id makes a use count once. An attempt with this id that was granted counted it.",
     cardinality="The event, its claim and the code.",

@@ -1,5 +1,6 @@
 """The access patterns of API keys."""
 
+from domain.activity import ActivityKind
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
 from loaders.codecs import API_KEY
@@ -27,6 +28,7 @@ CREATE_API_KEY = WriteContract(
         check("no key", API_KEY, IS_NEW, when="the expiry has passed, in place of the Put"),
     ),
     most_steps=1,
+    emits=(ActivityKind.API_KEY_CREATED,),
     errors=(BadInputError, IdTakenError),
     note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "
     "secret, which is shown once.",
@@ -41,6 +43,7 @@ REVOKE_API_KEY = WriteContract(
     reads=(ItemRead("key", API_KEY),),
     steps=(update("key", API_KEY, "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)", index_writes=1),),
     most_steps=1,
+    emits=(ActivityKind.API_KEY_REVOKED,),
     errors=(BadInputError, NotFoundError),
     note="Permanent. A key that is already revoked stays unchanged.",
     cardinality="One item.",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from domain.activity import ActivityKind
 from domain.bookings import MAX_CALENDAR_DAYS
 from domain.errors import (
     BadInputError,
@@ -58,6 +59,7 @@ REQUEST_BOOKING = WriteContract(
         ),
     ),
     most_steps=5,
+    emits=(ActivityKind.BOOKING_REQUESTED,),
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, TooManyPendingError),
     note="The current date is that of the location. The same id with the same content writes nothing and "
     "returns the current state, permanently. A counter limits how many bookings of an owner wait for a decision.",
@@ -123,6 +125,7 @@ DECIDE_BOOKING = WriteContract(
         ),
     ),
     most_steps=8,
+    emits=(ActivityKind.BOOKING_APPROVED, ActivityKind.BOOKING_REJECTED, ActivityKind.BOOKING_CANCELLED),
     errors=(
         BadInputError,
         NotFoundError,
@@ -170,11 +173,13 @@ OWNER_BOOKINGS = ReadPage(
 RECORD_PAYMENT = WriteContract(
     id="QC-46",
     purpose="Record a payment for a booking",
-    steps=(put("payment", PAYMENT, IS_NEW), check("booking", BOOKING, EXISTS)),
-    most_steps=2,
+    reads=(ItemRead("booking", BOOKING),),
+    steps=(put("payment", PAYMENT, IS_NEW),),
+    most_steps=1,
+    emits=(ActivityKind.PAYMENT_RECORDED,),
     errors=(BadInputError, NotFoundError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",
-    cardinality="One payment; the booking is checked.",
+    cardinality="One payment; the booking is read.",
     hot_partition="None: a booking has few payments.",
 )
 
@@ -257,6 +262,7 @@ CHANGE_CALENDAR = WriteContract(
         _LOCATION,
     ),
     most_steps=5,
+    emits=(ActivityKind.CALENDAR_EVENT_CREATED, ActivityKind.CALENDAR_EVENT_DELETED),
     errors=(BadInputError, NotFoundError, ForbiddenError, SlotTakenError, LocationInactiveError, IdTakenError),
     note="The same id with the same content writes nothing and returns the event. The id of a deleted event stays "
     "used.",

@@ -13,6 +13,7 @@ SPEND_BUDGET = WriteContract(
         update("whole", keys.rate, "attribute_not_exists(#PK) OR #fullAt < :now", when="the whole budget is available"),
     ),
     most_steps=2,
+    silent="A budget is the caller's own, and each answer tells it.",
     note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, again where its plan costs more "
     "than one unit, and once more where it took more or less than that. The store adds the charge to what is owed, so "
     "concurrent servers never grant more than the budget; where a response is lost, a charge, or what is given back, "

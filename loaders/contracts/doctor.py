@@ -51,6 +51,7 @@ REPAIR = WriteContract(
         delete("surplus item", Key, AS_READ, when="nothing leads to it"),
     ),
     most_steps=2,
+    silent="What is repaired becomes what its record tells already.",
     note="Only `smartlocker doctor --repair` uses it. The item and its record must be as they were read, so a repair "
     "that meets a change of either writes nothing.",
     cardinality="One item; its record is checked.",

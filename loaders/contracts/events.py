@@ -1,5 +1,6 @@
 """The access patterns of access events. None of them changes or deletes an event."""
 
+from domain.activity import ActivityKind
 from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
@@ -16,15 +17,8 @@ _CLAIM = EVENT_CLAIM.at(keys.event_claim)
 RECORD_EVENTS = WriteContract(
     id="QC-08",
     purpose="Record access events",
-    operation="PutItem",
-    reads=(ItemRead("locker", LOCKER, consistent=False, at_once=MAX_EVENTS_PER_BATCH),),
+    reads=(ItemRead("locker", LOCKER, at_once=MAX_EVENTS_PER_BATCH),),
     fallbacks=(
-        ItemRead(
-            "current locker",
-            LOCKER,
-            at_once=MAX_EVENTS_PER_BATCH,
-            when="only where an eventually consistent read does not find a locker",
-        ),
         ItemRead(
             "claimed event",
             _EVENT,
@@ -45,10 +39,19 @@ RECORD_EVENTS = WriteContract(
         put("claim", _CLAIM, IS_NEW, when="the client chose the eventId", most=MAX_EVENTS_PER_BATCH),
     ),
     most_steps=2 * MAX_EVENTS_PER_BATCH,
+    emits=(
+        ActivityKind.DOOR_OPENED,
+        ActivityKind.DOOR_CLOSED,
+        ActivityKind.DOOR_ACCESS_DENIED,
+        ActivityKind.DOOR_TAMPERED,
+        ActivityKind.DOOR_OVERSTAYED,
+    ),
+    log_bytes=12_000,
+    log_entries=4,
     errors=(BadInputError, NotFoundError, IdTakenError),
-    note="No event is written for a locker that does not exist. One event whose id the server generates is a PutItem. "
-    "With a client-chosen id, or several events, it is one TransactWriteItems: the claim makes the id unique whatever "
-    "its timestamp, so a repeated request is recognized permanently.",
+    note="No event is written for a locker that does not exist. The lockers are read strongly, since the log tells "
+    "their owners and locations. With a client-chosen id, the claim makes it unique whatever its timestamp, so a "
+    "repeated request is recognized permanently.",
     cardinality=f"One event, or up to {MAX_EVENTS_PER_BATCH} in one request, each with one claim at most.",
     hot_partition="A locker's events share its partition: one locker takes about 1,000 small events a second at most, "
     "far more than a door produces.",

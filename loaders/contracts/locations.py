@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from domain.activity import ActivityKind
 from domain.errors import (
     BadInputError,
     CodeTakenError,
@@ -26,6 +27,7 @@ CREATE_LOCATION = WriteContract(
     purpose="Create a location",
     steps=(put("location", LOCATION, IS_NEW, index_writes=1), put("code", LOCATION_CODE, IS_NEW), _MANAGER),
     most_steps=3,
+    emits=(ActivityKind.LOCATION_CREATED,),
     errors=(BadInputError, NotFoundError, CodeTakenError, IdTakenError),
     note="The code is unique and never reused. The same id with the same content writes nothing and "
     "returns the current state.",
@@ -72,6 +74,7 @@ CHANGE_LOCATION = WriteContract(
     reads=(ItemRead("location", LOCATION),),
     steps=(update("location", LOCATION, "#version = :expectedVersion", index_writes=2), _MANAGER),
     most_steps=2,
+    emits=(ActivityKind.LOCATION_CHANGED, ActivityKind.LOCATION_DEACTIVATED, ActivityKind.LOCATION_REACTIVATED),
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "
     f"{REPEATED_CHANGE}",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from domain.activity import ActivityKind
 from domain.errors import (
     BadInputError,
     ForbiddenError,
@@ -30,9 +31,9 @@ _COPIES = (_OWNER_COPY, _LOCATION_COPY)
 _LOCATION_IS_ACTIVE = check(
     "location", LOCATION, f"{EXISTS} AND #status = :active", when="the locker is placed at a location"
 )
-_GONE_OFFER = delete("gone offer", LOCKER_OFFER, None, most=2, when="the locker is not offered there any more")
+GONE_OFFER = delete("gone offer", LOCKER_OFFER, None, most=2, when="the locker is not offered there any more")
 _OFFER = put("offer", LOCKER_OFFER, None, most=2, when="the locker is in service at a location")
-_OFFERS = (_GONE_OFFER, _OFFER)
+_OFFERS = (GONE_OFFER, _OFFER)
 _LOCKER_READ = ItemRead("locker", LOCKER)
 
 
@@ -80,6 +81,7 @@ CHANGE_LOCKER_STATUS = WriteContract(
     reads=(_LOCKER_READ,),
     steps=(*STATUS_RULES, *_OFFERS),
     most_steps=5,
+    emits=(ActivityKind.LOCKER_STATUS_CHANGED,),
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),
     note=f"The transition is checked before anything is written. {REPEATED_CHANGE}",
     cardinality="The locker, the owner's copy and, at a location, the location's copy; where maintenance begins or "
@@ -100,6 +102,7 @@ TRANSFER_LOCKER = WriteContract(
         *_OFFERS,
     ),
     most_steps=9,
+    emits=(ActivityKind.LOCKER_TRANSFERRED,),
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note=f"Reservations stay with the owners who made them. {REPEATED_CHANGE}",
     cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy and up to two "
@@ -112,6 +115,7 @@ REGISTER_LOCKER = WriteContract(
     purpose="Register a locker",
     steps=(put("locker", LOCKER, IS_NEW), *_COPIES, check("owner", OWNER, EXISTS), _LOCATION_IS_ACTIVE, _OFFER),
     most_steps=7,
+    emits=(ActivityKind.LOCKER_REGISTERED,),
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",
     cardinality="The locker, the owner's copy and, at a location, the location's copy and up to two offers; the owner "
@@ -132,6 +136,8 @@ CHANGE_LOCKER = WriteContract(
         *_OFFERS,
     ),
     most_steps=9,
+    emits=(ActivityKind.LOCKER_CHANGED,),
+    log_entries=2,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, VersionConflictError),
     note=REPEATED_CHANGE,
     cardinality="The locker, the owner's copy, and the copies and up to two offers of the old and the new location; "

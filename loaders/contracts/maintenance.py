@@ -14,6 +14,7 @@ LOAD_DEMO_DATA = WriteContract(
     purpose="Load demo data",
     steps=(put("item", Key, IS_NEW, most=MAX_ITEMS),),
     most_steps=MAX_ITEMS,
+    silent="Demo data has a history of its own.",
     note="Only `smartlocker demo load` and the first start of the embedded store use it.",
     cardinality=f"Up to {MAX_ITEMS} new items in a transaction.",
     hot_partition="None: the items belong to many owners, locations and lockers.",
@@ -29,6 +30,7 @@ CONVERT_ITEMS = WriteContract(
         check("mark", TABLE_STATE, "#revision = :markedRevision"),
     ),
     most_steps=MAX_ITEMS,
+    silent="What is converted stays what it was.",
     note="Only `smartlocker migrate` uses it, while no server serves the table: each transaction checks the mark of "
     "this very run, so that one that was overtaken by another writes nothing more. A record, its copies and its claims "
     "are in one transaction; one that was converted before is not written again.",
@@ -75,6 +77,7 @@ IMPORT_ITEM = WriteContract(
         put("differing item", Key, "attribute_exists(#PK)", when="a differing item may be overwritten", index_writes=2),
     ),
     most_steps=1,
+    silent="An export contains the log of its table.",
     note="Only `smartlocker import` uses it; it states the cost first and limits its rate.",
     cardinality="One item.",
     hot_partition="The items of one partition follow one another in an export; the rate is limited.",
@@ -95,6 +98,7 @@ EXPIRE_ITEM = WriteContract(
     purpose="Delete an expired item",
     steps=(delete("expired item", Key, "#expiresAt <= :now"),),
     most_steps=1,
+    silent="What expires is no longer shown.",
     note="Only `smartlocker table expire` uses it, for stores that do not delete items by their time to live. An item "
     "that was renewed since it was read stays.",
     cardinality="One item.",

@@ -1,5 +1,6 @@
 """The access patterns of owners."""
 
+from domain.activity import ActivityKind
 from domain.errors import (
     BadInputError,
     EmailTakenError,
@@ -55,6 +56,7 @@ SAVE_OWNER = WriteContract(
         ),
     ),
     most_steps=3,
+    emits=(ActivityKind.OWNER_CREATED, ActivityKind.OWNER_CHANGED),
     errors=(BadInputError, NotFoundError, IdTakenError, EmailTakenError, VersionConflictError),
     note="The same id with the same content writes nothing and returns the current state, permanently. "
     f"{REPEATED_CHANGE}",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from domain.activity import ActivityKind
 from domain.errors import (
     BadInputError,
     ForbiddenError,
@@ -40,7 +41,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.lockers import CHANGE_LOCKER_STATUS, STATUS_RULES
+from loaders.contracts.lockers import GONE_OFFER, STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import (
     IS_NEW,
@@ -138,6 +139,7 @@ SETTLE_LAST_CHANGE = WriteContract(
         delete("no live copy", STORED_LIVE_RESERVATION, None, when="it was canceled or released"),
     ),
     most_steps=3,
+    silent="The change itself was logged.",
     note="Sent by a write that does not see the change that the guard names, although nothing else changes: its live "
     "copy was lost, or the guard is older than the reservation, or missing. It writes what must be there, under the "
     "guard and the reservation as they were read, so it does no harm where the change is only not visible yet.",
@@ -177,6 +179,7 @@ CREATE_RESERVATION = WriteContract(
         *LAST_CHANGE_RULES,
     ),
     most_steps=12,
+    emits=(ActivityKind.RESERVATION_CREATED,),
     errors=(
         BadInputError,
         NotFoundError,
@@ -301,6 +304,7 @@ CHANGE_RESERVATION = WriteContract(
         _LOCKER_IS_OWNED,
     ),
     most_steps=10,
+    emits=(ActivityKind.RESERVATION_CANCELLED, ActivityKind.RESERVATION_CHANGED),
     errors=(
         BadInputError,
         NotFoundError,
@@ -324,12 +328,14 @@ RETIRE_LOCKER = WriteContract(
     settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(
-        *(rule for rule in CHANGE_LOCKER_STATUS.steps if rule.name != "offer"),
+        *STATUS_RULES,
+        GONE_OFFER,
         check("same guard", GUARD, "#revision = :readRevision", when="the locker was ever reserved"),
         check("no guard", GUARD, IS_NEW, when="nobody ever reserved the locker"),
         *LAST_CHANGE_RULES,
     ),
     most_steps=7,
+    emits=(ActivityKind.LOCKER_RETIRED,),
     errors=(
         BadInputError,
         NotFoundError,
@@ -366,6 +372,14 @@ USE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(*_CHANGE_RULES, *STATUS_RULES, _LOCKER_IS_OWNED, _OVERSTAY),
     most_steps=11,
+    emits=(
+        ActivityKind.RESERVATION_STARTED,
+        ActivityKind.RESERVATION_RELEASED,
+        ActivityKind.RESERVATION_CHANGED,
+        ActivityKind.LOCKER_STATUS_CHANGED,
+        ActivityKind.DOOR_OVERSTAYED,
+    ),
+    log_bytes=4000,
     errors=(
         BadInputError,
         NotFoundError,

@@ -36,6 +36,7 @@ SAVE_TABLE_STATE = WriteContract(
         put("state", TABLE_STATE, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
+    silent="The state of the table is for servers.",
     note="Only `smartlocker table create` and `smartlocker migrate` write it.",
     cardinality="One item in the table.",
     hot_partition="None: a migration writes it three times.",
@@ -54,6 +55,7 @@ RECORD_CODE_KEYS = WriteContract(
         ),
     ),
     most_steps=1,
+    silent="Which keys are in use is for operators.",
     note="A server adds the key of new codes when it starts, and logs which of the recorded keys it lacks. "
     "`smartlocker codes keys` removes those that nothing needs. A table that is being migrated is not changed.",
     cardinality="One item in the table.",

@@ -4,13 +4,15 @@ import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from domain.activity import ActivityKind
+from loaders.codecs import LOG_ENTRY, LogEntry
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.contracts.reading import in_batches, read_items
-from loaders.contracts.write_parts import AS_READ, BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule
+from loaders.contracts.write_parts import AS_READ, BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule, put
 from loaders.conversion import difference
 from loaders.table.client import Store
 from loaders.table.operations import Action, BatchGet, Put, Query, Step, Transact, Update
@@ -30,6 +32,9 @@ class WriteContract(Contract):
     contract's units are for that many. `variants` are the forms of the write that differ in what they read.
     `item_bytes` is the size of the largest item, where steps are for items of any kind. `settles` is the write that
     each round may send where the change before it was not whole.
+
+    `emits` are the kinds of activities that it logs, in up to `log_entries` items of `log_bytes` at most; a write that
+    logs nothing says in `silent` why nobody needs to be told.
     """
 
     operation: str = "TransactWriteItems"
@@ -42,11 +47,17 @@ class WriteContract(Contract):
     variants: tuple[str, ...] = ()
     item_bytes: int = 0
     settles: "WriteContract | None" = None
+    emits: tuple[ActivityKind, ...] = ()
+    log_entries: int = 1
+    log_bytes: int = 2000
+    silent: str = ""
 
     ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem", "UpdateItem"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if bool(self.emits) is bool(self.silent):
+            raise ContractError(f"{self.id} must state what it emits, or why nothing")
         if not self.steps or len({rule.name for rule in self.steps}) != len(self.steps):
             raise ContractError(f"{self.id} must name each of its steps once")
         if not 1 <= self.most_steps <= MAX_ITEMS:
@@ -62,6 +73,16 @@ class WriteContract(Contract):
         for part in map(_part, (*self.reads, *self.fallbacks)):
             if not set(part.only) <= set(self.variants):
                 raise ContractError(f"{self.id} has no variant {', '.join(set(part.only) - set(self.variants))}")
+
+    @cached_property
+    def rules(self) -> tuple[StepRule, ...]:
+        """All steps: those that are stated, and those that log them."""
+        log = (put("log", LOG_ENTRY, None, most=self.log_entries, item_bytes=self.log_bytes),) if self.emits else ()
+        return (*self.steps, *log)
+
+    @property
+    def most_items(self) -> int:
+        return self.most_steps + (self.log_entries if self.emits else 0)
 
     async def read(self, store: Store, name: str, *arguments: Any) -> Any:
         """The record of a declared read, or None where there is none."""
@@ -168,9 +189,20 @@ class WriteContract(Contract):
         values = {f":{name}AsRead": item[name] for name in names}
         return Step(name, rule.action, Key.of_item(item), attributes or {}, condition, values)
 
+    def check_emitted(self, kinds: Iterable[ActivityKind]) -> None:
+        if undeclared := set(kinds) - set(self.emits):
+            raise ContractError(f"{self.id} does not emit {', '.join(undeclared)}")
+
+    def log_step(self, entry: LogEntry, taken_at: float) -> Step:
+        """The step that logs what a transaction does; the stamp of the entry was taken then."""
+        return replace(self.record_step("log", entry), stamped_at=taken_at)
+
     def transact(self, *steps: Step) -> Transact:
-        if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
+        if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_items:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
+        is_logged = any(step.stamped_at is not None for step in steps)
+        if self.emits and not is_logged and any(step.action is not Action.CHECK for step in steps):
+            raise ContractError(f"{self.id} must log what it changes")
         self._check_own(steps)
         return Transact(self.id, steps)
 
@@ -197,10 +229,10 @@ class WriteContract(Contract):
         twice = 1 if is_plain else 2
         units = [
             (twice + rule.index_writes) * math.ceil(size_of(rule.size(self.item_bytes)) / _WRITE_UNIT)
-            for rule in self.steps
+            for rule in self.rules
             for _ in range(rule.most)
         ]
-        return sum(sorted(units, reverse=True)[: self.most_steps])
+        return sum(sorted(units, reverse=True)[: self.most_items])
 
     def costs(self, variant: str | None, entries: int) -> list[PricedRequest]:
         """Each request that the variant may send for that many entries."""
@@ -248,7 +280,7 @@ class WriteContract(Contract):
                 raise ContractError(f"{self.id} does not write {counts[step.name]} items of {step.name}")
 
     def _rule(self, name: str) -> StepRule:
-        for rule in self.steps:
+        for rule in self.rules:
             if rule.name == name:
                 return rule
         raise ContractError(f"{self.id} declares no step {name}")
@@ -265,6 +297,11 @@ class WriteContract(Contract):
             if isinstance(read, BatchRead) and {item.name for item in read.items} == wanted:
                 return read
         raise ContractError(f"{self.id} declares no batch of {', '.join(sorted(wanted))}")
+
+
+def new_items(steps: Iterable[Step]) -> list[tuple[Key, Mapping[str, Any]]]:
+    """The items that steps put, by their keys."""
+    return [(step.key, step.attributes) for step in steps if step.action is Action.PUT]
 
 
 def _part(request: DeclaredRead | Part) -> Part:

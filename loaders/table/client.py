@@ -14,6 +14,7 @@ from loaders.table.positions import Key, Position
 from loaders.table.raw_transport import RawTransport
 from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
+from loaders.table.stamps import stamped
 from loaders.table.transport import MAX_CONNECTIONS, Answer, NoAnswerError, RefusedRequestError, Transport
 from loaders.table.values import FoundItem, Item, WireItem, item_from_wire
 
@@ -116,7 +117,8 @@ class DynamoStore:
 
     async def transact(self, operation: Transact) -> None:
         """See Store. One token for all attempts: what was applied is never applied again."""
-        await self._write(operation)
+        with stamped(operation.stamped_at):
+            await self._write(operation)
 
     async def update(self, operation: Update) -> Item:
         """Returns the item after the change, or raises ConditionFailedError."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from domain.errors import UnavailableError
 from domain.schedule import CLOCK_SKEW
@@ -28,6 +29,13 @@ _FRACTIONS = [f".{millisecond:03d}Z" for millisecond in range(1000)]
 
 machine_timer: Callable[[], float] = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 """Seconds since some moment. Nobody can set it, and it runs while the machine sleeps."""
+
+
+class Stamp(NamedTuple):
+    """A time of the store, and when it was taken by the machine's timer."""
+
+    at: Instant
+    taken_at: float
 
 
 class StoreClock:
@@ -61,6 +69,9 @@ class StoreClock:
     def __call__(self) -> Instant:
         """The current time."""
         return _instant(self.microseconds())
+
+    def stamp(self) -> Stamp:
+        return Stamp(self(), self.timer())
 
     def microseconds(self) -> int:
         """The current time in microseconds since 1970."""

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from loaders.table.stamps import check_age
+
 _IDLE_SECONDS = 60
 _MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _FIRST_FINAL_STATUS = 200
@@ -140,6 +142,7 @@ class _Connection(asyncio.Protocol):
         """Sends a request; its response is the result."""
         if self._transport is None or self.is_closed:
             raise HttpClientError("the connection was closed as soon as it was made")
+        check_age()
         self._headers, self._body, self._received = {}, [], 0
         self._response = response = self._loop.create_future()
         self._expect_data()

@@ -113,6 +113,8 @@ class Step:
     values: Mapping[str, Any] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
     """Amounts that an update adds to numbers; a missing number counts as 0."""
+    stamped_at: float | None = None
+    """When the stamp in its key was taken, by the machine's timer."""
 
     def render(self, table: str) -> dict[str, Any]:
         request: dict[str, Any] = {"TableName": table}
@@ -174,8 +176,8 @@ class Transact:
     token: str = field(default_factory=lambda: str(uuid4()))
 
     @property
-    def new_items(self) -> list[tuple[Key, Mapping[str, Any]]]:
-        return [(step.key, step.attributes) for step in self.steps if step.action is Action.PUT]
+    def stamped_at(self) -> float | None:
+        return next((step.stamped_at for step in self.steps if step.stamped_at is not None), None)
 
     def render(self, table: str) -> dict[str, Any]:
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}

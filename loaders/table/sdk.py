@@ -14,6 +14,7 @@ from botocore.httpsession import get_cert_path
 
 from loaders.table.client import StoreConnection
 from loaders.table.signing import Credentials
+from loaders.table.stamps import check_age
 from loaders.table.transport import (
     ATTEMPTS,
     MAX_CONNECTIONS,
@@ -84,6 +85,7 @@ class CheckedSession(AIOHTTPSession):  # type: ignore[misc]
         return context
 
     async def send(self, request: Any) -> Any:
+        check_age()
         response = await super().send(request)
         try:
             json_of(response.status_code, response.headers.get("x-amz-crc32"), await response.content)

@@ -30,11 +30,13 @@ from loaders.codecs import (
     CalendarClaim,
     EventClaim,
     LocationCode,
+    LogEntry,
     ReferenceClaim,
     ReservationClaim,
     StoredReservation,
 )
 from loaders.conversion import Codec, DamagedItemError
+from loaders.log import activities_of
 from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.kinds import PENDING, RATE
@@ -113,6 +115,13 @@ def restored(key: Key, world: World) -> tuple[Item, StoredReservation] | None:
         if slot is not None and _reservation(slot) == key:
             return item, replace(live, slot=name)
     return item, live
+
+
+def _untold(entry: LogEntry, _: World) -> Iterator[str]:
+    try:
+        activities_of(entry)
+    except DamagedItemError:
+        yield "does not tell what happened"
 
 
 def _due(codec: Codec[Any], record: Any) -> Dues:
@@ -307,6 +316,7 @@ _DECLARED = (
     Kind(codec=codecs.ACCESS_EVENT),
     Kind(codec=codecs.EVENT_CLAIM, refers=_claimed_event),
     Kind(codec=codecs.TABLE_STATE),
+    Kind(codec=codecs.LOG_ENTRY, problems=_untold),
 )
 KINDS: dict[str, Kind] = {kind.codec.entity_type: kind for kind in _DECLARED}
 PLAIN_KINDS = frozenset({PENDING, RATE})

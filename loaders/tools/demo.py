@@ -38,14 +38,14 @@ from domain.times import Instant, shift
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, BOOKING, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
-from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.contracts.writing import new_items
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.tools.demo_places import LOCATIONS, Piece, location_id, location_piece
 from loaders.tools.kinds import PENDING
-from loaders.writes.lockers import register_transaction
-from loaders.writes.owners import create_transaction as create_owner
+from loaders.writes.lockers import register_steps
+from loaders.writes.owners import create_steps as create_owner
 from loaders.writes.reservation_steps import create_steps, details_of, slot_of
 from loaders.writes.timeline import ReservationContext
 
@@ -182,7 +182,7 @@ def _owner(number: int, midnight: Instant) -> Piece:
         version=1,
         role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
-    return create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")).new_items
+    return new_items(create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")))
 
 
 def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> Piece:
@@ -210,7 +210,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> Piece:
     reservations: list[Reservation] = []
     if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-    piece = register_transaction(locker, content).new_items
+    piece = new_items(register_steps(locker, content))
     return piece + _timeline(locker, reservations, number, now) if reservations else piece
 
 
@@ -281,7 +281,7 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, now:
             details=details_of(command, reservation.reservation_id),
             locker=locker,
         )
-        items |= dict(CREATE_RESERVATION.transact(*steps).new_items)
+        items |= dict(new_items(steps))
         guard = Guard(revision=count + 1)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())

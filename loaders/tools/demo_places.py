@@ -18,11 +18,12 @@ from domain.commands.payments import RecordPayment
 from domain.models import Address, Location, LocationId, LocationStatus, OwnerId, record_from
 from domain.times import Day, Instant, shift
 from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
+from loaders.contracts.writing import new_items
 from loaders.table.positions import Key
-from loaders.writes.booking_steps import notification_of, request_transaction, slots_of_booking
-from loaders.writes.calendar import create_transaction as create_event
-from loaders.writes.calendar import payment_transaction
-from loaders.writes.locations import create_transaction as create_location
+from loaders.writes.booking_steps import notification_of, request_steps, slots_of_booking
+from loaders.writes.calendar import create_steps as create_event
+from loaders.writes.calendar import payment_steps
+from loaders.writes.locations import create_steps as create_location
 
 _PLACES = (
     ("lisbon-rossio", "Lisboa Rossio", "Lisboa", "Portugal", "Europe/Lisbon", "38.7139", "-9.1394"),
@@ -65,7 +66,7 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     location = _location(number, admin, midnight)
     address = AddressInput(**asdict(location.address))
     content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
-    piece = create_location(location, content).new_items
+    piece = new_items(create_location(location, content))
     for count in range(len(_BOOKINGS)):
         piece += _booking(chance, location, owners, admin, count, midnight)
     for count in range(_CALENDAR_DAYS // 7):
@@ -120,7 +121,7 @@ def _booking(
         version=1 if status is BookingStatus.PENDING else 2,
     )
     content = fingerprint_of(RequestBooking, booking, without="booking_id")
-    piece = request_transaction(booking, content, most_pending=1).new_items
+    piece = new_items(request_steps(booking, content, most_pending=1))
     if decided:
         notice = notification_of(booking)
         piece.append((NOTIFICATION.key_of(notice), NOTIFICATION.encode(notice)))
@@ -145,7 +146,7 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
     )
     content = fingerprint_of(CreateCalendarEvent, slot, without="event_id")
     claim = record_from(CalendarClaim, slot, fingerprint=content)
-    return create_event(claim, [slot], admin).new_items
+    return new_items(create_event(claim, [slot], admin))
 
 
 def _payment(booking: Booking) -> Piece:
@@ -158,6 +159,6 @@ def _payment(booking: Booking) -> Piece:
         recorded_at=booking.updated_at,
     )
     amount = MoneyInput(**asdict(payment.amount))
-    return payment_transaction(
-        payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount)
-    ).new_items
+    return new_items(
+        payment_steps(payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount))
+    )

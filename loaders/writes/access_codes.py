@@ -27,6 +27,7 @@ from domain.access_codes import (
     shortest_length,
     validity_of,
 )
+from domain.activity import ActivityKind, Happening, code_happening
 from domain.authorization import Principal, Scope, acts_for, not_found_or_forbidden, require
 from domain.bookings import Booking, DayPart
 from domain.commands.access_codes import (
@@ -56,12 +57,15 @@ from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_COD
 from loaders.contracts.writing import WriteContract
 from loaders.table.client import Store
 from loaders.writes.doors import DOOR, basis_of, basis_step, door_step, named_door
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
 
 _CLAIM_MEMORY = timedelta(days=1)
+_ROTATED = ActivityKind.ACCESS_CODE_ROTATED
+_REVEALED = ActivityKind.ACCESS_CODE_REVEALED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,30 @@ class IssuedCode:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The object a code belongs to, and the guard that was read before it, where that is a reservation."""
+    """The object a code belongs to, and the guard that was read before it, where that is a reservation.
+
+    `locker` is that of the door, unless the door is a location's.
+    """
 
     basis: Basis
+    locker: Locker | None
     guard: Guard | None = None
     time_zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A code, its door, what it is for, and the locker of the door, unless that is a location's."""
+
+    code: AccessCode
+    door: CodeDoor | None
+    basis: Basis | None
+    locker: Locker | None
+
+    @property
+    def known_door(self) -> CodeDoor:
+        assert self.door is not None  # noqa: S101  # a door with a code has its record
+        return self.door
 
 
 async def create_access_code(backend: Backend, command: CreateAccessCode, principal: Principal) -> IssuedCode:
@@ -100,47 +123,51 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
             if first is not None:
                 if first.fingerprint != content:
                     raise IdTakenError(code_id, "another code of this door", ("input", "codeId"))
-                again = _shown_again(backend, principal, first.code, door, purpose.basis)
+                again = _shown_again(backend, principal, _Opened(first.code, door, purpose.basis, purpose.locker))
                 return Decision(IssuedCode(first.code)) if again.steps else again
         _check_new(code, purpose.basis)
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
-        live = await _live(store, code, purpose.basis, door, now)
+        live = await _live(store, code, purpose.locker, door, now)
         steps = [
             CREATE_ACCESS_CODE.record_step("code", code, {"fingerprint": content}),
             *_claim_steps(CREATE_ACCESS_CODE, ring, code),
             door_step(CREATE_ACCESS_CODE, code.door, door, live=(*live, live_entry(code))),
             basis_step(CREATE_ACCESS_CODE, code, purpose.basis, purpose.guard),
         ]
-        return _issued(backend, code, steps)
+        return _issued(backend, code, steps, [code_happening(ActivityKind.ACCESS_CODE_CREATED, code, purpose.locker)])
 
-    issued = await optimistic_write(store, CREATE_ACCESS_CODE, decide, changed=DOOR)
+    log = Log(backend, principal)
+    issued = await optimistic_write(store, CREATE_ACCESS_CODE, decide, log=log, changed=DOOR)
     if issued.digits is not None or issued.record.issued_by != principal.subject:
         return issued
     code = issued.record
     named = RevealAccessCode(code_id=code.code_id, locker_id=code.locker_id, location_id=code.location_id)
 
     async def decide_again(_: Counter[str]) -> Decision[IssuedCode]:
-        return _shown_again(backend, principal, *await _open(backend, named, principal))
+        return _shown_again(backend, principal, await _open(backend, named, principal))
 
-    return await optimistic_write(store, CHANGE_ACCESS_CODE, decide_again, changed=DOOR)
+    return await optimistic_write(store, CHANGE_ACCESS_CODE, decide_again, log=log, changed=DOOR)
 
 
 async def rotate_access_code(backend: Backend, command: RotateAccessCode, principal: Principal) -> IssuedCode:
     """Replaces the digits of a code (QC-106); a repeated request returns the digits of the first."""
 
     async def decide(refused: Counter[str]) -> Decision[IssuedCode]:
-        code, door, basis = await _open(backend, command, principal)
+        opened = await _open(backend, command, principal)
+        code, door = opened.code, opened.known_door
         if command.expected_rotation > code.rotation:
             message = f"expectedRotation must not exceed the current rotation, {code.rotation}"
             raise BadInputError(message, ("input", "expectedRotation"))
         if command.expected_rotation < code.rotation:
-            return _shown_again(backend, principal, code, door, basis)
-        _check_live(code, basis, backend.clock())
+            return _shown_again(backend, principal, opened)
+        _check_live(code, opened.basis, backend.clock())
         rotated = _rotated(backend, code, door, _taken_digits(refused), principal)
-        return _issued(backend, rotated, _rotation_steps(backend.code_ring(), code, rotated, door))
+        steps = _rotation_steps(backend.code_ring(), code, rotated, door)
+        return _issued(backend, rotated, steps, [code_happening(_ROTATED, rotated, opened.locker)])
 
-    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, log=log, changed=DOOR)
 
 
 async def reveal_access_code(backend: Backend, command: RevealAccessCode, principal: Principal) -> IssuedCode:
@@ -151,9 +178,10 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
     reveal_id = command.reveal_id or backend.new_id()
 
     async def decide(refused: Counter[str]) -> Decision[IssuedCode]:
-        code, door, basis = await _open(backend, command, principal)
+        opened = await _open(backend, command, principal)
+        code, door = opened.code, opened.known_door
         now = backend.clock()
-        _check_live(code, basis, now)
+        _check_live(code, opened.basis, now)
         if is_void(code, door):
             shown = _rotated(backend, code, door, _taken_digits(refused), principal)
         else:
@@ -161,18 +189,22 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
         changed = _revealed(shown, now, reveal_id, principal)
         if changed is shown:
             return _issued(backend, code)
+        happenings = [code_happening(_REVEALED, changed, opened.locker)]
         if changed.rotation == code.rotation:
-            return _issued(backend, changed, [_code_step(code, changed)])
-        return _issued(backend, changed, _rotation_steps(backend.code_ring(), code, changed, door))
+            return _issued(backend, changed, [_code_step(code, changed)], happenings)
+        steps = _rotation_steps(backend.code_ring(), code, changed, door)
+        return _issued(backend, changed, steps, [code_happening(_ROTATED, changed, opened.locker), *happenings])
 
-    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, log=log, changed=DOOR)
 
 
 async def revoke_access_code(backend: Backend, command: RevokeAccessCode, principal: Principal) -> AccessCode:
     """Revokes a code permanently (QC-106); one that is already revoked is returned unchanged."""
 
     async def decide(_: Counter[str]) -> Decision[AccessCode]:
-        code, door, _basis = await _open(backend, command, principal)
+        opened = await _open(backend, command, principal)
+        code, door = opened.code, opened.known_door
         if code.revoked_at is not None:
             return Decision(code)
         now = backend.clock()
@@ -185,13 +217,16 @@ async def revoke_access_code(backend: Backend, command: RevokeAccessCode, princi
             *_old_claim(backend.code_ring(), code, now),
             door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
         ]
-        return Decision(revoked, steps)
+        return Decision(revoked, steps, [code_happening(ActivityKind.ACCESS_CODE_REVOKED, revoked, opened.locker)])
 
-    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, log=log, changed=DOOR)
 
 
-def _issued(backend: Backend, code: AccessCode, steps: Sequence[Step] = ()) -> Decision[IssuedCode]:
-    return Decision(IssuedCode(code, backend.code_ring().digits(code.door, code)), steps)
+def _issued(
+    backend: Backend, code: AccessCode, steps: Sequence[Step] = (), happenings: Sequence[Happening] = ()
+) -> Decision[IssuedCode]:
+    return Decision(IssuedCode(code, backend.code_ring().digits(code.door, code)), steps, happenings)
 
 
 def _taken_digits(refused: Counter[str]) -> int:
@@ -201,7 +236,7 @@ def _taken_digits(refused: Counter[str]) -> int:
 
 async def _open(
     backend: Backend, command: RotateAccessCode | RevealAccessCode | RevokeAccessCode, principal: Principal
-) -> tuple[AccessCode, CodeDoor, Basis | None]:
+) -> _Opened:
     """A code that the caller may manage, its door and what it is for."""
     name, store = named_door(command), backend.store
     read = await CHANGE_ACCESS_CODE.read_batch(store, code=(name, command.code_id), door=(name,))
@@ -209,11 +244,12 @@ async def _open(
     if code is None or door is None:
         message = f"There is no access code {command.code_id}."
         raise not_found_or_forbidden(principal, message, ("input", "codeId"))
-    basis = await basis_of(store, CHANGE_ACCESS_CODE, code)
+    locker = None if command.locker_id is None else await CHANGE_ACCESS_CODE.read(store, "locker", command.locker_id)
+    basis = locker if code.basis[0] == "locker" else await basis_of(store, CHANGE_ACCESS_CODE, code)
     # A former owner of the locker no longer manages its codes.
     may_manage = basis is not None and acts_for(principal, basis.owner_id, Scope.CODES_WRITE)
     require(may_manage, ("input", "codeId"))
-    return code, door, basis
+    return _Opened(code, door, basis, locker)
 
 
 async def _purpose(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
@@ -228,7 +264,7 @@ async def _purpose(store: Store, command: CreateAccessCode, principal: Principal
             if locker is None:
                 message = f"Locker {command.locker_id} does not exist."
                 raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
-            purpose, path = Purpose(locker), "lockerId"
+            purpose, path = Purpose(locker, locker), "lockerId"
     require(acts_for(principal, purpose.basis.owner_id, Scope.CODES_WRITE), ("input", path))
     return purpose
 
@@ -244,7 +280,7 @@ async def _reservation(store: Store, command: CreateAccessCode, principal: Princ
     if reservation is None:
         message = f"Locker {command.locker_id} has no reservation {command.reservation_id}."
         raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
-    return Purpose(reservation, guard)
+    return Purpose(reservation, await CREATE_ACCESS_CODE.read(store, "locker", command.locker_id), guard)
 
 
 async def _booking(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
@@ -255,7 +291,7 @@ async def _booking(store: Store, command: CreateAccessCode, principal: Principal
     location: Location | None = await CREATE_ACCESS_CODE.read(store, "location", booking.location_id)
     if location is None:
         raise NotFoundError(f"Location {booking.location_id} does not exist.", ("input", "bookingId"))
-    return Purpose(booking, time_zone=location.time_zone)
+    return Purpose(booking, None, time_zone=location.time_zone)
 
 
 def _new_code(
@@ -333,7 +369,9 @@ def _mark(code: AccessCode) -> str:
     return "" if purpose is None else hashlib.sha256(purpose.encode()).hexdigest()[:8]
 
 
-async def _live(store: Store, code: AccessCode, basis: Basis, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
+async def _live(
+    store: Store, code: AccessCode, locker: Locker | None, door: CodeDoor | None, now: Instant
+) -> tuple[str, ...]:
     """The door's list of live codes with room for one more; codes that are over leave it only when it is full."""
     live = () if door is None else door.live
     if not _is_full(live, code):
@@ -346,9 +384,6 @@ async def _live(store: Store, code: AccessCode, basis: Basis, door: CodeDoor | N
     )
     reservations = await CREATE_ACCESS_CODE.read_many(store, "live reservation", places) if places else []
     by_id = {one.reservation_id: one for one in reservations if one is not None}
-    locker = basis if isinstance(basis, Locker) else None
-    if locker is None and any(one.basis[0] == "locker" for one in found):
-        locker = await CREATE_ACCESS_CODE.read(store, "live locker", code.locker_id)
     left = tuple(live_entry(one) for one in found if not _is_over(one, now, by_id, locker))
     if _is_full(left, code):
         if len(left) < MAX_LIVE_CODES:
@@ -440,20 +475,18 @@ def _check_live(code: AccessCode, basis: Basis | None, now: Instant) -> None:
         raise CodeOverError
 
 
-def _shown_again(
-    backend: Backend, principal: Principal, code: AccessCode, door: CodeDoor | None, basis: Basis | None
-) -> Decision[IssuedCode]:
+def _shown_again(backend: Backend, principal: Principal, opened: _Opened) -> Decision[IssuedCode]:
     """The digits for the caller who was shown them before; anyone else has to reveal them.
 
     With the same credential it is the same request, sent again; with another one, a reveal is recorded.
     """
-    now = backend.clock()
-    if code.issued_by != principal.subject or not may_open(code, now, basis) or is_void(code, door):
+    now, code = backend.clock(), opened.code
+    if code.issued_by != principal.subject or not may_open(code, now, opened.basis) or is_void(code, opened.door):
         return Decision(IssuedCode(code))
     changed = _revealed(replace(code, revision=code.revision + 1), now, str(principal.credential), principal)
     if code.credential_id == principal.credential or changed.reveals == code.reveals:
         return _issued(backend, code)
-    return _issued(backend, changed, [_code_step(code, changed)])
+    return _issued(backend, changed, [_code_step(code, changed)], [code_happening(_REVEALED, changed, opened.locker)])
 
 
 def _revealed(code: AccessCode, now: Instant, reveal_id: str, principal: Principal) -> AccessCode:

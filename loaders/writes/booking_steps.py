@@ -10,12 +10,12 @@ from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.contracts.writing import WriteContract
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
 
 
-def request_transaction(booking: Booking, content: str, most_pending: int) -> Transact:
-    """The request that creates a booking, with its place in the index of pending bookings."""
-    return REQUEST_BOOKING.transact(
+def request_steps(booking: Booking, content: str, most_pending: int) -> list[Step]:
+    """The steps that create a booking, with its place in the index of pending bookings."""
+    return [
         REQUEST_BOOKING.record_step("booking", booking, {"fingerprint": content}),
         REQUEST_BOOKING.record_step("copy", booking),
         REQUEST_BOOKING.step("owner", (booking.owner_id,)),
@@ -27,7 +27,7 @@ def request_transaction(booking: Booking, content: str, most_pending: int) -> Tr
             added={"pendingBookings": 1},
             most=most_pending,
         ),
-    )
+    ]
 
 
 def decision_steps(booking: Booking, decided: Booking, *, counted: bool) -> list[Step]:

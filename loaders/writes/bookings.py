@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 
+from domain.activity import ActivityKind, booking_happening
 from domain.authorization import Principal, Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.changes import ChangeRequest, revised
@@ -28,8 +29,9 @@ from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, RequestedBooking
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.conversion import DamagedItemError
 from loaders.table.errors import TransactionRefusedError
-from loaders.writes.booking_steps import cancel_steps, decision_steps, request_transaction
+from loaders.writes.booking_steps import cancel_steps, decision_steps, request_steps
 from loaders.writes.locations import check_location
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
 
 logger = logging.getLogger(__name__)
@@ -60,7 +62,9 @@ async def request_booking(backend: Backend, command: RequestBooking, principal: 
         version=1,
     )
     try:
-        await backend.store.transact(request_transaction(booking, content, backend.most_pending_bookings))
+        steps = request_steps(booking, content, backend.most_pending_bookings)
+        happening = booking_happening(ActivityKind.BOOKING_REQUESTED, booking)
+        await Log(backend, principal).transact(REQUEST_BOOKING, steps, happening)
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("booking")
         if existing is not None:
@@ -96,9 +100,11 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
             raise BookingClosedError("The booking's day has come, so it cannot be canceled.", booking)
         # A cancellation is recognized by the status, so it leaves no token.
         canceled = revised(booking, now, status=BookingStatus.CANCELLED)
-        return Decision(canceled, cancel_steps(booking, canceled, counted=not refused["pending"]))
+        steps = cancel_steps(booking, canceled, counted=not refused["pending"])
+        return Decision(canceled, steps, [booking_happening(ActivityKind.BOOKING_CANCELLED, canceled, booking)])
 
-    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, changed=_BOOKING)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, log=log, changed=_BOOKING)
 
 
 def check_admin(refusal: TransactionRefusedError) -> None:
@@ -130,6 +136,8 @@ async def _decide(
 ) -> Booking:
     require(is_admin(principal), ("input",))
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
+    is_approval = status is BookingStatus.APPROVED
+    kind = ActivityKind.BOOKING_APPROVED if is_approval else ActivityKind.BOOKING_REJECTED
 
     async def decide(refused: Counter[str]) -> Decision[Booking]:
         booking = await _read(backend, command.booking_id, principal)
@@ -144,7 +152,7 @@ async def _decide(
             message = f"The booking was {done}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
         now = backend.clock()
-        if status is BookingStatus.APPROVED and await _today(backend, booking, now) > booking.date:
+        if is_approval and await _today(backend, booking, now) > booking.date:
             raise BookingClosedError("The booking's day has passed, so it cannot be approved.", booking)
         decided = request.apply(
             booking,
@@ -161,9 +169,11 @@ async def _decide(
                 check_slots(refusal, ("input", "bookingId"), booking)
                 check_location(refusal, booking.location_id, ("input", "bookingId"), booking)
 
-        return Decision(decided, decision_steps(booking, decided, counted=not refused["pending"]), on_refusal)
+        steps = decision_steps(booking, decided, counted=not refused["pending"])
+        return Decision(decided, steps, [booking_happening(kind, decided, booking)], on_refusal)
 
-    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, changed=_BOOKING)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, log=log, changed=_BOOKING)
 
 
 async def _read(backend: Backend, booking_id: BookingId, principal: Principal) -> Booking:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from domain.activity import ActivityKind, Happening, booking_happening
 from domain.authorization import Principal, is_admin, require
-from domain.bookings import CalendarSlot, Money, Payment, slots_in
+from domain.bookings import Booking, CalendarSlot, Money, Payment, slots_in
 from domain.commands.base import fingerprint
 from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
 from domain.commands.payments import RecordPayment
@@ -18,10 +20,11 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.booking_steps import admin_step, slots_for
 from loaders.writes.bookings import check_admin, check_slots
 from loaders.writes.locations import check_location
+from loaders.writes.log import Log
 from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Transact
+    from loaders.table.operations import Step
 
 
 async def create_calendar_event(backend: Backend, command: CreateCalendarEvent, principal: Principal) -> CalendarSlot:
@@ -43,7 +46,10 @@ async def create_calendar_event(backend: Backend, command: CreateCalendarEvent, 
         for slot in slots_in(command.duration)
     ]
     try:
-        await backend.store.transact(create_transaction(claim, slots, principal.owner_id))
+        happening = _calendar_happening(ActivityKind.CALENDAR_EVENT_CREATED, claim)
+        await Log(backend, principal).transact(
+            CHANGE_CALENDAR, create_steps(claim, slots, principal.owner_id), happening
+        )
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("claim")
         if existing is not None:
@@ -69,13 +75,19 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
             CHANGE_CALENDAR.step("freed half day", (claim.location_id, claim.date, slot), eventId=claim.event_id)
             for slot in slots_in(claim.duration)
         ]
-        await backend.store.transact(CHANGE_CALENDAR.transact(*freed, *admin_step(CHANGE_CALENDAR, principal.owner_id)))
+        steps = [*freed, *admin_step(CHANGE_CALENDAR, principal.owner_id)]
+        happening = _calendar_happening(ActivityKind.CALENDAR_EVENT_DELETED, claim)
+        await Log(backend, principal).transact(CHANGE_CALENDAR, steps, happening)
     except TransactionRefusedError as refusal:
         check_admin(refusal)  # any other failed condition means that the half days are free already
     return claim
 
 
-async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
+async def record_payment(backend: Backend, command: RecordPayment, principal: Principal) -> Payment:
+    """Records a payment for a booking, which is never deleted (QC-46)."""
+    booking: Booking | None = await RECORD_PAYMENT.read(backend.store, "booking", command.booking_id)
+    if booking is None:
+        raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId"))
     now = backend.clock()
     payment = record_from(
         Payment,
@@ -87,31 +99,35 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     )
     content = fingerprint(command, without="payment_id")
     try:
-        await backend.store.transact(payment_transaction(payment, content))
+        happening = replace(
+            booking_happening(ActivityKind.PAYMENT_RECORDED, booking), payment_id=payment.payment_id, version=None
+        )
+        await Log(backend, principal).transact(RECORD_PAYMENT, payment_steps(payment, content), happening)
     except TransactionRefusedError as refusal:
         taken = IdTakenError(payment.payment_id, "another payment of this booking", ("input", "paymentId"))
         first = created_before(refusal, "payment", PAYMENT, content, taken)
         if first is None:
-            raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId")) from None
+            raise
         return first
     return payment
 
 
-def create_transaction(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> Transact:
-    """The request that takes half days and claims the event's id."""
-    return CHANGE_CALENDAR.transact(
+def create_steps(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> list[Step]:
+    """The steps that take half days and claim the event's id."""
+    return [
         CHANGE_CALENDAR.record_step("claim", claim),
         *slots_for(CHANGE_CALENDAR, slots),
         *admin_step(CHANGE_CALENDAR, admin_id),
         CHANGE_CALENDAR.step("location", (claim.location_id,), active=LocationStatus.ACTIVE),
-    )
+    ]
 
 
-def payment_transaction(payment: Payment, content: str) -> Transact:
-    return RECORD_PAYMENT.transact(
-        RECORD_PAYMENT.record_step("payment", payment, {"fingerprint": content}),
-        RECORD_PAYMENT.step("booking", (payment.booking_id,)),
-    )
+def payment_steps(payment: Payment, content: str) -> list[Step]:
+    return [RECORD_PAYMENT.record_step("payment", payment, {"fingerprint": content})]
+
+
+def _calendar_happening(kind: ActivityKind, claim: CalendarClaim) -> Happening:
+    return Happening(kind=kind, location_id=claim.location_id, calendar_event_id=claim.event_id)
 
 
 async def _first_result(backend: Backend, existing: CalendarClaim, wanted: CalendarClaim) -> CalendarSlot:

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import AccessCode, CodeDoor, loaded_entry, unexpired
+from domain.activity import ActivityKind, code_happening, door_happening
 from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
 from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult, Door, record_from
+from domain.models import AccessAction, AccessEvent, AccessResult, Door, EventId, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, Instant, to_seconds
 from loaders.backend import Backend
@@ -20,7 +21,8 @@ from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.contracts.writing import WriteContract
 from loaders.reads.code_lists import code_lists_once
-from loaders.writes.doors import DOOR, door_path, door_step, named_door, require_manager
+from loaders.writes.doors import DOOR, door_path, door_step, managed_place, named_door, read_place
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
     name, store = named_door(command), backend.store
 
     async def decide(_: Counter[str]) -> Decision[ProvisionedDevice]:
-        await require_manager(store, PROVISION_DEVICE, command, principal)
+        place = await managed_place(store, PROVISION_DEVICE, command, principal)
         door: CodeDoor | None = await PROVISION_DEVICE.read(store, "door", name)
         current = CodeDoor(revision=0) if door is None else door
         if command.generation == current.generation and _is_repeated(current, command, principal):
@@ -64,9 +66,10 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
             step = PROVISION_DEVICE.step("first door", (name,), CODE_DOOR.encode(provisioned))
         else:
             step = _unless_acknowledged(PROVISION_DEVICE, name, door, provisioned)
-        return Decision(_provisioned(backend, name, provisioned), [step])
+        happening = door_happening(ActivityKind.DEVICE_PROVISIONED, place)
+        return Decision(_provisioned(backend, name, provisioned), [step], [happening])
 
-    return await optimistic_write(store, PROVISION_DEVICE, decide, changed=DOOR)
+    return await optimistic_write(store, PROVISION_DEVICE, decide, log=Log(backend, principal), changed=DOOR)
 
 
 async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessCodes, principal: Principal) -> CodeDoor:
@@ -91,9 +94,12 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
             acknowledged_revision=command.revision,
             acknowledged_at=backend.clock(),
         )
-        return Decision(changed, [_unless_acknowledged(ACKNOWLEDGE_ACCESS_CODES, name, door, changed)])
+        place = await read_place(backend.store, ACKNOWLEDGE_ACCESS_CODES, command, principal)
+        step = _unless_acknowledged(ACKNOWLEDGE_ACCESS_CODES, name, door, changed)
+        return Decision(changed, [step], [door_happening(ActivityKind.ACCESS_CODE_LOADED, place)])
 
-    return await optimistic_write(backend.store, ACKNOWLEDGE_ACCESS_CODES, decide, changed=DOOR)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, ACKNOWLEDGE_ACCESS_CODES, decide, log=log, changed=DOOR)
 
 
 def _unless_acknowledged(contract: WriteContract, name: Door, door: CodeDoor, changed: CodeDoor) -> Step:
@@ -140,9 +146,13 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
         steps = _report_steps(command, code, used, door, now, content)
         if attempt is None:
             steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id), now=to_seconds(now)))
-        return Decision(used, steps)
+        locker = None
+        if command.locker_id is not None:
+            locker = await REPORT_ACCESS_CODE_USE.read(store, "locker", command.locker_id)
+        happening = code_happening(ActivityKind.ACCESS_CODE_USED, used, locker)
+        return Decision(used, steps, [replace(happening, event_id=EventId(command.event_id))])
 
-    return await optimistic_write(store, REPORT_ACCESS_CODE_USE, decide, changed=DOOR)
+    return await optimistic_write(store, REPORT_ACCESS_CODE_USE, decide, log=Log(backend, principal), changed=DOOR)
 
 
 def _report_steps(

@@ -46,11 +46,14 @@ async def read_place(
     return place
 
 
-async def require_manager(store: Store, contract: WriteContract, command: DoorCommand, principal: Principal) -> None:
-    """The owner of a locker and admins manage its door, admins alone a location's."""
+async def managed_place(
+    store: Store, contract: WriteContract, command: DoorCommand, principal: Principal
+) -> Locker | Location:
+    """The locker or location of a door that the caller manages: its owner and admins do, admins alone a location's."""
     place = await read_place(store, contract, command, principal)
     may_manage = acts_for(principal, place.owner_id, Scope.CODES_WRITE) if isinstance(place, Locker) else False
     require(may_manage or is_admin(principal), door_path(command))
+    return place
 
 
 async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from domain.activity import door_happening, kind_of_event
 from domain.authorization import Principal, Role, may_record_events, require
 from domain.commands.base import fingerprint
 from domain.commands.events import RecordAccessEvent
@@ -18,8 +19,9 @@ from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.reads.claimed import all_claimed
 from loaders.table.client import Store
-from loaders.table.errors import ConditionFailedError, TransactionRefusedError
+from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
+from loaders.writes.log import Log
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
@@ -49,13 +51,17 @@ async def record_access_events(
     """
     entries = [_entry(backend, command, path) for command, path in zip(commands, paths, strict=True)]
     _check_distinct(entries)
-    await _check_lockers(backend.store, entries, principal)
+    lockers = await _permitted_lockers(backend.store, entries, principal)
+    log = Log(backend, principal)
     recorded: dict[Key, AccessEvent] = {}
     claims: dict[Key, EventClaim] = {}
     pending = entries
     while pending:
+        steps = [step for entry in pending for step in _steps(entry)]
+        events = [(entry.event, lockers[entry.locker_id]) for entry in pending]
+        happenings = [door_happening(kind_of_event(event), locker, event) for event, locker in events]
         try:
-            await _write(backend.store, pending)
+            await log.transact(RECORD_EVENTS, steps, *happenings)
         except TransactionRefusedError as refusal:
             found = _recorded_before(pending, refusal)
             recorded |= {key: event for key, event in found.items() if isinstance(event, AccessEvent)}
@@ -86,47 +92,21 @@ def _check_distinct(entries: Sequence[Entry]) -> None:
         seen.add(entry.key)
 
 
-async def _check_lockers(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
-    """A locker is never deleted, so one that was found exists; one that was not may be too new for this read."""
-    if principal.role is Role.PARTNER:
-        await _check_owners(store, entries, principal)
-        return
-    for entry in entries:
-        require(may_record_events(principal, entry.locker_id, None), (*entry.path, "lockerId"))
-    unknown = {entry.locker_id: entry for entry in entries}
-    for read in ("locker", "current locker"):
-        for locker in await _lockers(store, read, unknown):
-            unknown.pop(locker.locker_id)
-        if not unknown:
-            return
-    missing = next(iter(unknown.values()))
-    raise NotFoundError(f"Locker {missing.locker_id} does not exist.", (*missing.path, "lockerId"))
-
-
-async def _check_owners(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
-    """A partner may record events for lockers of its owners, so the lockers are read to learn their owners."""
+async def _permitted_lockers(store: Store, entries: Sequence[Entry], principal: Principal) -> dict[LockerId, Locker]:
+    """The lockers of the events as they are now, where the caller may record events for all of them."""
     entry_of = {entry.locker_id: entry for entry in entries}
-    owners = {locker.locker_id: locker.owner_id for locker in await _lockers(store, "current locker", entry_of)}
+    if principal.role is not Role.PARTNER:  # who may record events whoever owns the locker, or not at all
+        for entry in entries:
+            require(may_record_events(principal, entry.locker_id, None), (*entry.path, "lockerId"))
+    found = await RECORD_EVENTS.read_many(store, "locker", [(locker_id,) for locker_id in entry_of])
+    lockers = {locker_id: locker for locker_id, locker in zip(entry_of, found, strict=True) if locker is not None}
     for locker_id, entry in entry_of.items():
-        require(may_record_events(principal, locker_id, owners.get(locker_id)), (*entry.path, "lockerId"))
-
-
-async def _lockers(store: Store, read: str, wanted: Iterable[LockerId]) -> list[Locker]:
-    found = await RECORD_EVENTS.read_many(store, read, [(locker_id,) for locker_id in wanted])
-    return [locker for locker in found if locker is not None]
-
-
-async def _write(store: Store, entries: Sequence[Entry]) -> None:
-    if len(entries) == 1 and entries[0].claim is None:
-        event = entries[0].event
-        try:
-            await store.put(RECORD_EVENTS.put(*_steps(entries[0])))
-        except ConditionFailedError as failure:
-            # The id is unique, so this is the same event, written although the response was lost.
-            if failure.item is None or ACCESS_EVENT.decode(failure.item) != event:
-                raise
-    else:
-        await store.transact(RECORD_EVENTS.transact(*(step for entry in entries for step in _steps(entry))))
+        locker, path = lockers.get(locker_id), (*entry.path, "lockerId")
+        if principal.role is Role.PARTNER:
+            require(may_record_events(principal, locker_id, None if locker is None else locker.owner_id), path)
+        if locker is None:
+            raise NotFoundError(f"Locker {locker_id} does not exist.", path)
+    return lockers
 
 
 def _recorded_before(entries: Sequence[Entry], refusal: TransactionRefusedError) -> dict[Key, AccessEvent | EventClaim]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from domain.activity import ActivityKind, Happening, changes_between
+from domain.authorization import Principal
 from domain.bookings import Booking
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
@@ -18,13 +20,14 @@ from loaders.backend import Backend
 from loaders.codecs import LOCATION, LocationCode
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
 
 
-async def create_location(backend: Backend, command: CreateLocation) -> Location:
+async def create_location(backend: Backend, command: CreateLocation, principal: Principal) -> Location:
     """Creates a location whose code was never used before (QC-30)."""
     now = backend.clock()
     location = Location(
@@ -38,7 +41,8 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
     )
     content = fingerprint(command, without="location_id")
     try:
-        await backend.store.transact(create_transaction(location, content))
+        happening = _happening(ActivityKind.LOCATION_CREATED, location)
+        await Log(backend, principal).transact(CREATE_LOCATION, create_steps(location, content), happening)
     except TransactionRefusedError as refusal:
         taken = IdTakenError(location.location_id, "another location", ("input", "locationId"))
         first = created_before(refusal, "location", LOCATION, content, taken)
@@ -49,34 +53,36 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
     return location
 
 
-async def update_location(backend: Backend, command: UpdateLocation) -> Location:
+async def update_location(backend: Backend, command: UpdateLocation, principal: Principal) -> Location:
     """Changes the fields of a location that the command names (QC-33)."""
     given = command.values("location_id")
 
     def values(current: Location) -> dict[str, Any]:
         return given | ({"address": _changed_address(current.address, command.address)} if "address" in given else {})
 
-    return await _change(backend, command, values)
+    return await _change(backend, command, principal, ActivityKind.LOCATION_CHANGED, values)
 
 
-async def deactivate_location(backend: Backend, command: DeactivateLocation) -> Location:
+async def deactivate_location(backend: Backend, command: DeactivateLocation, principal: Principal) -> Location:
     """Deactivates a location; an inactive one is returned unchanged (QC-33)."""
-    return await _change(backend, command, lambda _: {"status": LocationStatus.INACTIVE})
+    values = {"status": LocationStatus.INACTIVE}
+    return await _change(backend, command, principal, ActivityKind.LOCATION_DEACTIVATED, lambda _: values)
 
 
-async def reactivate_location(backend: Backend, command: ReactivateLocation) -> Location:
+async def reactivate_location(backend: Backend, command: ReactivateLocation, principal: Principal) -> Location:
     """Reactivates a location; an active one is returned unchanged (QC-33)."""
-    return await _change(backend, command, lambda _: {"status": LocationStatus.ACTIVE})
+    values = {"status": LocationStatus.ACTIVE}
+    return await _change(backend, command, principal, ActivityKind.LOCATION_REACTIVATED, lambda _: values)
 
 
-def create_transaction(location: Location, content: str) -> Transact:
+def create_steps(location: Location, content: str) -> list[Step]:
     steps = [
         CREATE_LOCATION.record_step("location", location, {"fingerprint": content}),
         CREATE_LOCATION.record_step("code", record_from(LocationCode, location)),
     ]
     if location.manager_id is not None:
         steps.append(CREATE_LOCATION.step("manager", (location.manager_id,)))
-    return CREATE_LOCATION.transact(*steps)
+    return steps
 
 
 def _change_steps(current: Location, changed: Location) -> list[Step]:
@@ -96,6 +102,8 @@ def _changed_address(current: Address, given: AddressChanges | None) -> Address:
 async def _change(
     backend: Backend,
     command: UpdateLocation | DeactivateLocation | ReactivateLocation,
+    principal: Principal,
+    kind: ActivityKind,
     values: Callable[[Location], dict[str, Any]],
 ) -> Location:
     request = ChangeRequest.of(command, backend.new_id)
@@ -114,9 +122,16 @@ async def _change(
             request.check_made(LOCATION.decode(item))
             return changed
 
-        return Decision(changed, () if changed is current else _change_steps(current, changed), on_refusal)
+        if changed is current:
+            return Decision(changed)
+        return Decision(changed, _change_steps(current, changed), [_happening(kind, changed, current)], on_refusal)
 
-    return await optimistic_write(backend.store, CHANGE_LOCATION, decide)
+    return await optimistic_write(backend.store, CHANGE_LOCATION, decide, log=Log(backend, principal))
+
+
+def _happening(kind: ActivityKind, location: Location, before: Location | None = None) -> Happening:
+    changes = () if before is None else changes_between(before, location)
+    return Happening(kind=kind, location_id=location.location_id, version=location.version, changes=changes)
 
 
 def _check_manager(location: Location, refusal: TransactionRefusedError) -> None:

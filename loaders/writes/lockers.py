@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import GRACE
+from domain.activity import ActivityKind, locker_happening
 from domain.authorization import Principal, Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
@@ -43,12 +44,15 @@ from loaders.contracts.writing import WriteContract
 from loaders.reads.live_reservations import live_in
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
 from loaders.writes.timeline import last_change_step
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
     from loaders.table.positions import Key
+
+_CHANGED = ActivityKind.LOCKER_CHANGED
 
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
@@ -67,7 +71,8 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
     )
     content = fingerprint(command, without="locker_id")
     try:
-        await backend.store.transact(register_transaction(locker, content))
+        happening = locker_happening(ActivityKind.LOCKER_REGISTERED, locker)
+        await Log(backend, principal).transact(REGISTER_LOCKER, register_steps(locker, content), happening)
     except TransactionRefusedError as refusal:
         taken = IdTakenError(locker.locker_id, "another locker", ("input", "lockerId"))
         first = created_before(refusal, "locker", LOCKER, content, taken)
@@ -90,18 +95,19 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
     values: dict[str, Any] = {"status": command.new_status}
     if command.new_status is not LockerStatus.OCCUPIED:
         values["occupied_by"] = None
-    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, values, check=check)
+    kind = ActivityKind.LOCKER_STATUS_CHANGED
+    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, kind, values, check=check)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
-    return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias})
+    return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, {"alias": command.alias})
 
 
 async def configure_locker(backend: Backend, command: ConfigureLocker, principal: Principal) -> Locker:
     values = command.values("locker_id")
     if "features" in values:
         values["features"] = tuple(values["features"] or ())
-    return await _change(backend, CHANGE_LOCKER, command, principal, values)
+    return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, values)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
@@ -111,7 +117,7 @@ async def move_locker(backend: Backend, command: MoveLocker, principal: Principa
         check_location(refusal, command.new_location_id, ("input", "newLocationId"))
 
     values = {"location_id": command.new_location_id}
-    return await _change(backend, CHANGE_LOCKER, command, principal, values, explain=explain)
+    return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, values, explain=explain)
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
@@ -125,7 +131,8 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
             raise NotFoundError(f"Owner {command.new_owner_id} does not exist.", ("input", "newOwnerId")) from None
 
     values = {"owner_id": command.new_owner_id}
-    return await _change(backend, TRANSFER_LOCKER, command, principal, values, check=check, explain=explain)
+    kind = ActivityKind.LOCKER_TRANSFERRED
+    return await _change(backend, TRANSFER_LOCKER, command, principal, kind, values, check=check, explain=explain)
 
 
 async def retire_locker(backend: Backend, command: RetireLocker, principal: Principal) -> Locker:
@@ -144,10 +151,11 @@ async def retire_locker(backend: Backend, command: RetireLocker, principal: Prin
         return [same, *last_change_step(RETIRE_LOCKER, locker_id, guard)]
 
     values = {"status": LockerStatus.RETIRED, "occupied_by": None}
-    return await _change(backend, RETIRE_LOCKER, command, principal, values, conditions=unreserved)
+    kind = ActivityKind.LOCKER_RETIRED
+    return await _change(backend, RETIRE_LOCKER, command, principal, kind, values, conditions=unreserved)
 
 
-def register_transaction(locker: Locker, content: str) -> Transact:
+def register_steps(locker: Locker, content: str) -> list[Step]:
     steps = [
         REGISTER_LOCKER.record_step("locker", locker, {"fingerprint": content}),
         *_copy_steps(REGISTER_LOCKER, locker),
@@ -158,7 +166,7 @@ def register_transaction(locker: Locker, content: str) -> Transact:
             REGISTER_LOCKER.step("location", (locker.location_id,), active=LocationStatus.ACTIVE),
             *(REGISTER_LOCKER.step("offer", place, offer) for place, offer in _offers_of(locker).items()),
         ]
-    return REGISTER_LOCKER.transact(*steps)
+    return steps
 
 
 def change_steps(contract: WriteContract, current: Locker, changed: Locker) -> list[Step]:
@@ -189,6 +197,7 @@ async def _change(
     contract: WriteContract,
     command: UpdateLockerStatus | RenameLocker | ConfigureLocker | MoveLocker | TransferLocker | RetireLocker,
     principal: Principal,
+    kind: ActivityKind,
     values: dict[str, Any],
     *,
     check: Callable[[Locker], None] = lambda _: None,
@@ -233,9 +242,10 @@ async def _change(
             request.check_made(found)
             return changed
 
-        return Decision(changed, steps, on_refusal)
+        return Decision(changed, steps, [locker_happening(kind, changed, current)], on_refusal)
 
-    return await optimistic_write(backend.store, contract, decide, changed=("locker", "lockerId"))
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, contract, decide, log=log, changed=("locker", "lockerId"))
 
 
 def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from domain.activity import ActivityKind, Happening, changes_between
 from domain.authorization import Principal, Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
@@ -17,21 +18,23 @@ from loaders.backend import Backend
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
     from loaders.table.positions import Key
 
 
-async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
+async def create_owner(backend: Backend, command: CreateOwner, principal: Principal) -> Owner:
     """Creates an owner whose email address, if any, no other owner has (QC-22)."""
     now = backend.clock()
     owner_id = command.owner_id or OwnerId(backend.new_id())
     owner = record_from(Owner, command, owner_id=owner_id, created_at=now, updated_at=now, version=1)
     content = fingerprint(command, without="owner_id")
     try:
-        await backend.store.transact(create_transaction(owner, content))
+        happening = _happening(ActivityKind.OWNER_CREATED, owner)
+        await Log(backend, principal).transact(SAVE_OWNER, create_steps(owner, content), happening)
     except TransactionRefusedError as refusal:
         taken = IdTakenError(owner_id, "another owner", ("input", "ownerId"))
         first = created_before(refusal, "new owner", OWNER, content, taken)
@@ -64,13 +67,21 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
                 raise _email_taken(changed) from None
             return None
 
-        return Decision(changed, () if changed is current else change_steps(current, changed), on_refusal)
+        if changed is current:
+            return Decision(changed)
+        happening = _happening(ActivityKind.OWNER_CHANGED, changed, current)
+        return Decision(changed, change_steps(current, changed), [happening], on_refusal)
 
-    return await optimistic_write(backend.store, SAVE_OWNER, decide)
+    return await optimistic_write(backend.store, SAVE_OWNER, decide, log=Log(backend, principal))
 
 
-def create_transaction(owner: Owner, content: str) -> Transact:
-    return SAVE_OWNER.transact(SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner))
+def create_steps(owner: Owner, content: str) -> list[Step]:
+    return [SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner)]
+
+
+def _happening(kind: ActivityKind, owner: Owner, before: Owner | None = None) -> Happening:
+    changes = () if before is None else changes_between(before, owner)
+    return Happening(kind=kind, owner_id=owner.owner_id, version=owner.version, changes=changes)
 
 
 def change_steps(current: Owner, changed: Owner) -> list[Step]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from domain.activity import ActivityKind, Happening, door_happening, locker_happening
 from domain.bookings import Notification
 from domain.commands.base import fingerprint_of
 from domain.commands.reservations import CreateReservation, Recipient
@@ -174,7 +175,7 @@ def use_steps(
     Where the reservation finds the locker still occupied by an ended one, an event records it.
     """
     steps = locker_steps(contract, locker, changed)
-    if changed.occupied_by is not None and locker.occupied_by is not None:
+    if _is_overstayed(locker, changed):
         event = AccessEvent(
             event_id=EventId(new_id()),
             locker_id=locker.locker_id,
@@ -187,3 +188,17 @@ def use_steps(
         )
         steps.append(contract.record_step("overstay", event))
     return steps
+
+
+def use_happenings(locker: Locker, changed: Locker) -> list[Happening]:
+    """The happenings of a locker with the reservation that uses it."""
+    if changed == locker:
+        return []
+    happenings = [locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, changed, locker)]
+    if _is_overstayed(locker, changed):
+        happenings.append(door_happening(ActivityKind.DOOR_OVERSTAYED, changed))
+    return happenings
+
+
+def _is_overstayed(locker: Locker, changed: Locker) -> bool:
+    return changed.occupied_by is not None and locker.occupied_by is not None

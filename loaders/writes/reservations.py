@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from domain.activity import ActivityKind, reservation_happening
 from domain.authorization import Principal, Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
@@ -63,6 +64,7 @@ from loaders.reads.claimed import claimed
 from loaders.reads.live_reservations import MovedError
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
 from loaders.writes.reservation_steps import (
     change_steps,
@@ -71,6 +73,7 @@ from loaders.writes.reservation_steps import (
     end_notification,
     slot_of,
     slot_steps,
+    use_happenings,
     use_steps,
 )
 from loaders.writes.timeline import MOVED, ReservationContext, earliest_other, latest_before, pointer_after
@@ -157,9 +160,11 @@ async def create_reservation(
             locker=locker,
             any_claim=claim,
         )
-        return Decision(reservation, steps, partial(_raise_unless_moved, wanted=reservation))
+        created = reservation_happening(ActivityKind.RESERVATION_CREATED, reservation, locker)
+        return Decision(reservation, steps, [created], partial(_raise_unless_moved, wanted=reservation))
 
-    return await optimistic_write(store, CREATE_RESERVATION, decide, changed=_LOCKER)
+    log = Log(backend, principal)
+    return await optimistic_write(store, CREATE_RESERVATION, decide, log=log, changed=_LOCKER)
 
 
 async def cancel_reservation(backend: Backend, command: CancelReservation, principal: Principal) -> Reservation:
@@ -176,7 +181,8 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
             raise ReservationStartedError(message, reservation)
         return _end_values(state, ReservationStatus.CANCELLED, command.reason)
 
-    return await _change(backend, CHANGE_RESERVATION, command, principal, cancel, ends=True)
+    kind = ActivityKind.RESERVATION_CANCELLED
+    return await _change(backend, CHANGE_RESERVATION, command, principal, kind, cancel, ends=True)
 
 
 async def extend_reservation(backend: Backend, command: ExtendReservation, principal: Principal) -> Reservation:
@@ -224,7 +230,8 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
     def occupy(state: _State, locker: Locker) -> Locker:
         return revised(locker, state.now, status=LockerStatus.OCCUPIED, occupied_by=state.reservation.reservation_id)
 
-    return await _change(backend, USE_RESERVATION, command, principal, start, use=occupy)
+    kind = ActivityKind.RESERVATION_STARTED
+    return await _change(backend, USE_RESERVATION, command, principal, kind, start, use=occupy)
 
 
 async def release_reservation(backend: Backend, command: ReleaseReservation, principal: Principal) -> Reservation:
@@ -250,7 +257,8 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
             return locker
         return revised(locker, state.now, status=LockerStatus.AVAILABLE, occupied_by=None)
 
-    return await _change(backend, USE_RESERVATION, command, principal, release, ends=True, use=leave)
+    kind = ActivityKind.RESERVATION_RELEASED
+    return await _change(backend, USE_RESERVATION, command, principal, kind, release, ends=True, use=leave)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +295,8 @@ async def _move_end(
         check_reservation_window(reservation.start_at, new_end, now, backend.longest_reservation, "newEndAt")
         return decide(state)
 
-    return await _change(backend, CHANGE_RESERVATION, command, principal, move, new_end=new_end)
+    kind = ActivityKind.RESERVATION_CHANGED
+    return await _change(backend, CHANGE_RESERVATION, command, principal, kind, move, new_end=new_end)
 
 
 async def _change(
@@ -295,6 +304,7 @@ async def _change(
     contract: WriteContract,
     command: _Change,
     principal: Principal,
+    kind: ActivityKind,
     decide: Callable[[_State], dict[str, Any]],
     *,
     ends: bool = False,
@@ -337,13 +347,16 @@ async def _change(
         changed = request.apply(reservation, now, **values)
         steps = change_steps(contract, stored, changed, context, pointer_after(context.pointer, changed, other))
         steps += slot_steps(contract, stored, changed) if has_slot else []
-        steps += _locker_steps(backend, contract, state, use(state, locker))
+        used = use(state, locker)
+        steps += _locker_steps(backend, contract, state, used)
         notice = end_notification(changed)
         if notice is not None:
             steps.append(contract.record_step("notification", notice))
-        return Decision(changed, steps)
+        happenings = [reservation_happening(kind, changed, locker, reservation), *use_happenings(locker, used)]
+        return Decision(changed, steps, happenings)
 
-    return await optimistic_write(store, contract, decide_change, changed=_LOCKER)
+    log = Log(backend, principal)
+    return await optimistic_write(store, contract, decide_change, log=log, changed=_LOCKER)
 
 
 def _locker_steps(backend: Backend, contract: WriteContract, state: _State, changed: Locker) -> list[Step]:

@@ -25,6 +25,7 @@ from domain.access_codes import (
     unexpired,
     validity_of,
 )
+from domain.activity import ActivityKind, Happening, code_happening, door_happening, reservation_happening
 from domain.authorization import Principal, may_use_door, require
 from domain.bookings import Notification
 from domain.changes import revised
@@ -55,12 +56,13 @@ from loaders.writes.doors import (
     basis_step,
     door_path,
     door_step,
+    managed_place,
     named_door,
     read_place,
-    require_manager,
 )
+from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
-from loaders.writes.reservation_steps import change_steps, use_steps
+from loaders.writes.reservation_steps import change_steps, use_happenings, use_steps
 from loaders.writes.timeline import ReservationContext, earliest_other, pointer_after
 
 if TYPE_CHECKING:
@@ -92,6 +94,13 @@ class _Match:
     code: AccessCode
     basis: Basis
     reserved: _Reserved | None
+
+    @property
+    def locker(self) -> Locker | None:
+        """The locker of the door, unless that is a location's."""
+        if self.reserved is not None:
+            return self.reserved.context.locker
+        return self.basis if isinstance(self.basis, Locker) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +134,22 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
         match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
         attempt, place = _attempt(backend, read, command, match, now), (name, command.attempt_id)
         if match is None:
-            steps = await _denial_steps(backend, command, principal, read, now)
+            steps, happenings = await _denial(backend, command, principal, read, now)
         else:
-            steps = await _grant_steps(backend, read, match, now)
+            steps, happenings = await _grant(backend, read, match, now)
             steps.append(VERIFY_ACCESS_CODE.step("no report", place))
         if read.attempt is None:
             steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
-        return Decision(Verification(decision=attempt.decision, code_id=attempt.code_id), steps)
+        return Decision(Verification(decision=attempt.decision, code_id=attempt.code_id), steps, happenings)
 
-    return await optimistic_write(backend.store, VERIFY_ACCESS_CODE, decide, changed=DOOR)
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, VERIFY_ACCESS_CODE, decide, log=log, changed=DOOR)
 
 
 async def clear_lockout(backend: Backend, command: ClearLockout, principal: Principal) -> Lockout:
     """Ends a lockout and forgets the failures before it (QC-108)."""
     name, store = named_door(command), backend.store
-    await require_manager(store, CLEAR_LOCKOUT, command, principal)
+    place = await managed_place(store, CLEAR_LOCKOUT, command, principal)
 
     async def decide(_: Counter[str]) -> Decision[Lockout]:
         current: Lockout | None = await CLEAR_LOCKOUT.read(store, "lockout", name)
@@ -147,9 +157,9 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
             return Decision(current or Lockout())
         cleared = Lockout(revision=current.revision + 1)
         step = CLEAR_LOCKOUT.change_step("lockout", current, cleared, at=(name,), readRevision=current.revision)
-        return Decision(cleared, [step])
+        return Decision(cleared, [step], [door_happening(ActivityKind.DOOR_LOCKOUT_CLEARED, place)])
 
-    return await optimistic_write(store, CLEAR_LOCKOUT, decide, changed=DOOR)
+    return await optimistic_write(store, CLEAR_LOCKOUT, decide, log=Log(backend, principal), changed=DOOR)
 
 
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
@@ -239,7 +249,7 @@ def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _M
     )
 
 
-async def _grant_steps(backend: Backend, read: _Read, match: _Match, now: Instant) -> list[Step]:
+async def _grant(backend: Backend, read: _Read, match: _Match, now: Instant) -> tuple[list[Step], list[Happening]]:
     contract, code, lockout, door = VERIFY_ACCESS_CODE, match.code, read.lockout, read.door
     assert door is not None  # noqa: S101  # a door with a code has its record
     used = replace(code, uses=code.uses + 1, last_used_at=now, revision=code.revision + 1)
@@ -253,14 +263,16 @@ async def _grant_steps(backend: Backend, read: _Read, match: _Match, now: Instan
         if is_last
         else contract.step("same door", (read.name,), readRevision=door.revision),
     ]
+    happenings = [code_happening(ActivityKind.ACCESS_CODE_USED, used, match.locker)]
     if match.reserved is not None and _is_first_use(match.reserved, now):
-        steps += await _check_in_steps(backend, match.reserved, now)
+        checked_in, further = await _check_in(backend, match.reserved, now)
+        steps, happenings = steps + checked_in, happenings + further
     else:
         guard = None if match.reserved is None else match.reserved.context.guard
         steps.append(basis_step(contract, code, match.basis, guard))
     event = _event(backend, code, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
     steps.append(contract.record_step("event", replace(event, metadata={"codeId": code.code_id})))
-    return steps
+    return steps, [replace(happenings[0], event_id=event.event_id), *happenings[1:]]
 
 
 def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
@@ -271,7 +283,7 @@ def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
     return context.locker is not None and is_in_service(context.locker)
 
 
-async def _check_in_steps(backend: Backend, reserved: _Reserved, now: Instant) -> list[Step]:
+async def _check_in(backend: Backend, reserved: _Reserved, now: Instant) -> tuple[list[Step], list[Happening]]:
     contract, stored, context = VERIFY_ACCESS_CODE, reserved.stored, reserved.context
     reservation, locker = stored.reservation, context.locker
     assert locker is not None  # noqa: S101  # see _is_first_use
@@ -280,12 +292,14 @@ async def _check_in_steps(backend: Backend, reserved: _Reserved, now: Instant) -
     own = (reservation.locker_id, reservation.reservation_id)
     other = await earliest_other(backend.store, contract, context, *own, now)
     steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
-    return steps + use_steps(contract, started, locker, occupied, backend.new_id)
+    steps += use_steps(contract, started, locker, occupied, backend.new_id)
+    happening = reservation_happening(ActivityKind.RESERVATION_STARTED, started, locker, reservation)
+    return steps, [happening, *use_happenings(locker, occupied)]
 
 
-async def _denial_steps(
+async def _denial(
     backend: Backend, command: VerifyAccessCode, principal: Principal, read: _Read, now: Instant
-) -> list[Step]:
+) -> tuple[list[Step], list[Happening]]:
     contract, before = VERIFY_ACCESS_CODE, read.lockout
     after = before.after_failure(now)
     if before.revision:
@@ -294,11 +308,14 @@ async def _denial_steps(
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
     place = await read_place(backend.store, contract, command, principal)
     failed = (principal.subject, AccessResult.FAIL)
-    steps.append(contract.record_step("event", _event(backend, command, now, AccessAction.DENIED, *failed)))
+    denied = _event(backend, command, now, AccessAction.DENIED, *failed)
+    steps.append(contract.record_step("event", denied))
+    happenings = [door_happening(ActivityKind.ACCESS_CODE_DENIED, place, denied)]
     if after.is_locked(now):
         tamper = _event(backend, command, now, AccessAction.TAMPER, *failed)
         steps += [contract.record_step("tamper event", tamper), *_notification_steps(place, tamper, after)]
-    return steps
+        happenings.append(door_happening(ActivityKind.DOOR_LOCKED_OUT, place, tamper))
+    return steps, happenings
 
 
 def _notification_steps(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) -> list[Step]:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, reduce
 from operator import or_
@@ -49,7 +49,7 @@ def mutations(*modules: ModuleType) -> Callable[[type[T]], type[T]]:
         for name, type_ in types.items():
             description, binding = getattr(cls, name)
             title = name.title().replace("_", "")
-            command, run = named(title), binding.pop("run", None) or _with_principal(named(name))
+            command, run = named(title), binding.pop("run", None) or named(name)
             writing = Writing(command=command, run=run, **binding)
             argument = Argument("input", input_type(command), "Input of the mutation.")
             setattr(cls, name, bound_field(writing, description, [argument]))
@@ -59,13 +59,6 @@ def mutations(*modules: ModuleType) -> Callable[[type[T]], type[T]]:
         return strawberry.type(cls)
 
     return declare
-
-
-def _with_principal(write: Callable[..., Awaitable[Any]]) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """The write itself; one that only admins use need not know who asks."""
-    if "principal" in inspect.signature(write).parameters:
-        return write
-    return lambda backend, command, _principal: write(backend, command)
 
 
 def _payload_type(name: str, entity: type, writing: Writing) -> type:

@@ -23,10 +23,9 @@ class Outcome(NamedTuple):
 class Writing(Reading):
     """One write.
 
-    `entries` is the list of the input that says how many things are written, `claimed` the id that, where the client
-    chooses it, is written together with a claim. `returns` describes the entity in the payload, where it is
-    not simply the entity as it is after the change. `secret` is the name and the description of a text that the payload
-    has beside the entity; what is written then has the entity as its `record`.
+    `entries` is the list of the input that says how many things are written. `returns` describes the entity in the
+    payload, where it is not simply the entity as it is after the change. `secret` is the name and the description of a
+    text that the payload has beside the entity; what is written then has the entity as its `record`.
     """
 
     contract: WriteContract
@@ -34,7 +33,6 @@ class Writing(Reading):
     run: Callable[[Any, Any, Any], Awaitable[Any]]
     variant: str | None = None
     entries: str | None = None
-    claimed: str | None = None
     more: tuple[str, Callable[[Any], list[Charge]]] | None = None
     """Charges of the write through other contracts, given the value of this field of the input."""
     returns: str | None = None
@@ -45,15 +43,14 @@ class Writing(Reading):
         return values["input"]
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        entries, is_one_item, given = self.price_key(bound)
+        entries, given = self.price_key(bound)
         charges = []
         for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
-            is_put = request.operation == "PutItem"
-            sent = "TransactWriteItems" if is_put and not is_one_item else request.operation
             if request.when == ALWAYS:
-                charges.append(Charge(self.contract, sent, request.expected, request.maximum))
+                charges.append(Charge(self.contract, request.operation, request.expected, request.maximum))
             else:
-                charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
+                maximum, when = request.maximum, request.when
+                charges.append(Charge(self.contract, request.operation, maximum=maximum, condition=when))
         if (settles := self.contract.settles) is not None:
             charges += [
                 Charge(settles, one.operation, maximum=one.maximum * self.contract.rounds, condition=NOT_WHOLE)
@@ -67,12 +64,10 @@ class Writing(Reading):
         settles = () if self.contract.settles is None else (self.contract.settles,)
         return tuple(dict.fromkeys((self.contract, *settles, *more)))
 
-    def price_key(self, bound: Any) -> tuple[int, bool, Hashable]:
-        """See Reading: the number of entries, whether one item is all that is written, and what decides on `more`."""
+    def price_key(self, bound: Any) -> tuple[int, Hashable]:
+        """See Reading: the number of entries, and what decides on `more`."""
         listed = bound.get(self.entries) if self.entries is not None else None
-        entries = listed if isinstance(listed, list) else [bound]
-        is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
-        return len(entries), is_one_item, None if self.more is None else bound.get(self.more[0])
+        return len(listed) if isinstance(listed, list) else 1, None if self.more is None else bound.get(self.more[0])
 
     async def results(self, calls: Sequence[Call], execution: Execution) -> list[list[Any]]:
         """Runs the write once; the write itself decides on who may do it, and for whom.

@@ -8,11 +8,10 @@ import strawberry
 
 from domain.api_keys import ApiKey as Record
 from domain.api_keys import ApiKeyRole
-from domain.authorization import Principal, Scope
+from domain.authorization import Scope
 from domain.commands import api_keys as commands
 from domain.ids import check_id
 from domain.times import Instant
-from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import api_keys as writes
@@ -71,16 +70,11 @@ _SHOWN_ONCE = (
 )
 
 
-async def _create(backend: Backend, command: commands.CreateApiKey, principal: Principal) -> writes.CreatedKey:
-    return await writes.create_api_key(backend, command, created_by=principal.subject)
-
-
 @mutations(commands, writes)
 class ApiKeyMutations:
     create_api_key: ApiKey = write(
         CREATE_API_KEY,
         ADMINS,
-        run=_create,
         returns="The key; null if it was not created.",
         secret=("secret", _SHOWN_ONCE),
         description="Create an API key. Requires an admin.",

@@ -92,7 +92,6 @@ class AccessEventMutations:
         RECORD_EVENTS,
         EVENT_RECORDING,
         run=_record_one,
-        claimed="event_id",
         returns="The event; null if it was not recorded.",
         description="Record an access event.",
     )
@@ -101,6 +100,5 @@ class AccessEventMutations:
         EVENT_RECORDING,
         run=_record_several,
         entries="events",
-        claimed="event_id",
         description="Record several access events: all of them or none.",
     )

@@ -31,7 +31,7 @@ from server.settings import ClaimName
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
-_CREATED_BY = "command line"
+_OPERATOR = Principal(subject="command line", role=Role.ADMIN)
 _OPTIONS = {"ownerIds": "--owner", "scopes": "--scope", "lockerId": "--locker", "locationId": "--location"}
 _CLAIMS: dict[ClaimName, str] = {
     "ownerId": "--owner",
@@ -74,7 +74,7 @@ async def keys_create(
     async with _open_backend() as backend:
         values["expires_at"] = None if lifetime is None else shift(backend.clock(), lifetime)
         try:
-            created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
+            created = await create_api_key(backend, parse_command(CreateApiKey, values), _OPERATOR)
         except BadInputError as error:
             # The message has the input names of the API.
             raise CommandError(re.sub("|".join(_OPTIONS), lambda name: _OPTIONS[name[0]], str(error))) from None
@@ -108,7 +108,7 @@ async def keys_list() -> None:
 async def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -> None:
     """Revoke a key permanently; after five seconds, no server accepts it."""
     async with _open_backend() as backend:
-        revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}))
+        revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}), _OPERATOR)
     typer.echo(f"key {revoked.key_id} revoked at {revoked.revoked_at}")
 
 
@@ -152,7 +152,7 @@ def token(
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
     async with open_table(settings) as (_, store, clock):
-        yield Backend(store, clock, new_id, settings.longest_reservation)
+        yield Backend(store, clock, new_id, clock.stamp, settings.longest_reservation)
 
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:

@@ -66,8 +66,16 @@ async def load(
                 raise CommandError(
                     f"the demo data is incomplete, continue with `smartlocker demo load`: {reason}"
                 ) from group
-        codes = Backend(store, clock, new_id, settings.longest_reservation, code_ring=lambda: read_ring(settings))
-        await load_demo_codes(codes)
+        await load_demo_codes(
+            Backend(
+                store,
+                clock,
+                new_id,
+                store_clock.stamp,
+                settings.longest_reservation,
+                code_ring=lambda: read_ring(settings),
+            )
+        )
     return written
 
 

@@ -1,10 +1,11 @@
-"""The pages of access patterns and permissions, generated from contracts and bindings; their text is in `pages/`."""
+"""The pages of access patterns, permissions and events, generated from contracts and bindings; see `pages/`."""
 
 from collections.abc import Callable
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from domain.activity import ids_of
 from domain.authorization import Scope
 from loaders import keys
 from loaders.contracts.base import Contract
@@ -40,6 +41,17 @@ def permissions(schema: BoundSchema) -> str:
         if names:
             unrestricted.append(f"- `{type_name}`: {', '.join(names)}")
     return _page("permissions.md", RULES=rows, FIELDS=unrestricted)
+
+
+def events() -> str:
+    writes = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
+    emitted = {kind for contract in writes for kind in contract.emits}
+    rows = ["| kind | when | ids | by |", "|---|---|---|---|"]
+    for kind in sorted(emitted):
+        by = ", ".join(f"`{name}`" for name in kind.by) or "time"
+        ids = ", ".join(f"`{name}`" for name in ids_of(kind))
+        rows.append(f"| `{kind}` | {kind.description} | {ids} | {by} |")
+    return _page("events.md", KINDS=rows)
 
 
 def _page(name: str, **lines: list[str]) -> str:
@@ -134,7 +146,7 @@ def _read_page(contract: ReadPage[Any]) -> list[str]:
 
 
 def _write(contract: WriteContract, used: list[BoundField]) -> list[str]:
-    transaction = f"TransactWriteItems, at most {contract.most_steps} items"
+    transaction = f"TransactWriteItems, at most {contract.most_items} items"
     request = {"PutItem": f"PutItem of one item, or {transaction}", "UpdateItem": "UpdateItem of one item"}
     lines = [f"- Reads: {read.text}" for read in contract.reads]
     lines.append(f"- {request.get(contract.operation, transaction)}:")
@@ -142,8 +154,10 @@ def _write(contract: WriteContract, used: list[BoundField]) -> list[str]:
         f"    - {rule.action.value} {rule.name}: {_spelled(rule.key)}"
         + (f"; if `{rule.condition}`" if rule.condition else "; without a condition")
         + ("" if rule.when == ALWAYS else f"; when {rule.when}")
-        for rule in contract.steps
+        for rule in contract.rules
     ]
+    emits = ", ".join(f"`{kind}`" for kind in contract.emits)
+    lines.append(f"- Logs: {emits or f'nothing. {contract.silent}'}")
     if contract.rounds > 1:
         lines.append(f"- Attempts: up to {contract.rounds}, where concurrent writes change what was read")
     if contract.settles is not None:

@@ -44,6 +44,7 @@ _COMMANDS = {
     "schema": ("schema_commands:schema_app", "Export and check the GraphQL schema."),
     "contracts": ("schema_commands:contracts_app", "The query contracts."),
     "permissions": ("schema_commands:permissions_app", "List and check permissions."),
+    "events": ("schema_commands:events_app", "The catalogue of events."),
     "settings": ("settings_commands:settings_app", "List and check the settings."),
     "codes": ("code_commands:codes_app", "Manage access codes."),
     "keys": ("auth_commands:keys_app", "Manage API keys of partners and devices."),

@@ -1,4 +1,4 @@
-"""The commands `smartlocker schema …`, `contracts …` and `permissions …`: what the API offers, how, and to whom."""
+"""The commands `smartlocker schema …`, `contracts …`, `permissions …` and `events …`: what the API offers, and how."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +10,12 @@ from rich.table import Table
 from loaders.contracts.registry import CONTRACTS
 from resolvers.schema import bound_schema, sdl
 from server.cli.command import check_generated
-from server.cli.documentation import access_patterns, fields_by_contract, permissions
+from server.cli.documentation import access_patterns, events, fields_by_contract, permissions
 
 schema_app = typer.Typer(help="Export and check the GraphQL schema.", no_args_is_help=True, add_completion=False)
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True, add_completion=False)
 permissions_app = typer.Typer(help="List and check permissions.", no_args_is_help=True, add_completion=False)
+events_app = typer.Typer(help="The catalogue of events.", no_args_is_help=True, add_completion=False)
 
 File = Annotated[Path, typer.Option(help="The file to compare with.")]
 Page = Annotated[Path, typer.Option(help="The page to compare with.")]
@@ -22,6 +23,7 @@ Page = Annotated[Path, typer.Option(help="The page to compare with.")]
 _SCHEMA = Path("schema.graphql")
 _CONTRACTS = Path("docs/access-patterns.md")
 _PERMISSIONS = Path("docs/permissions.md")
+_EVENTS = Path("docs/events.md")
 
 
 @schema_app.command("export")
@@ -69,3 +71,15 @@ def permissions_list() -> None:
 def permissions_check(path: Page = _PERMISSIONS) -> None:
     """Fail if the page differs from the permissions of the schema."""
     check_generated(path, permissions(bound_schema()), f"smartlocker permissions list > {path}")
+
+
+@events_app.command("list")
+def events_list() -> None:
+    """Print the page docs/events.md."""
+    typer.echo(events(), nl=False)
+
+
+@events_app.command("check")
+def events_check(path: Page = _EVENTS) -> None:
+    """Fail if the page differs from what the contracts emit."""
+    check_generated(path, events(), f"smartlocker events list > {path}")

@@ -10,6 +10,7 @@ from domain.times import Instant
 from loaders.backend import Backend
 from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore, StoreConnection, open_store
+from loaders.table.clock import Stamp
 from loaders.table.health import WatchedTransport
 from loaders.table.recording import RecordedStore
 from resolvers.request_state import FairLock, PageSizes, RequestState
@@ -30,6 +31,7 @@ class RequestStates:
     _connection: StoreConnection
     _clock: Callable[[], Instant]
     _new_id: Callable[[], str]
+    _stamp: Callable[[], Stamp]
     _telemetry: Telemetry
     _backend: Backend = field(init=False)
     store: DynamoStore | RecordedStore = field(init=False)
@@ -77,6 +79,7 @@ class RequestStates:
             store,
             self._clock,
             self._new_id,
+            self._stamp,
             settings.longest_reservation,
             settings.max_pending_bookings,
             settings.max_live_reservations,

@@ -10,6 +10,7 @@ import pytest
 
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
+from loaders.table.clock import Stamp, machine_timer
 from loaders.table.positions import Position
 from loaders.table.recording import Record, RecordedStore
 from loaders.table.values import item_to_wire
@@ -69,7 +70,14 @@ def run_scenario(plain_client: PlainClient, clock: Clock) -> Runner:
         *prepare, last = SCENARIOS[scenario]
         store = DynamoStore(plain_client.transport, await plain_client.new_table())
         numbers = count(1)
-        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30), code_ring=lambda: TWO_KEYS)
+        backend = Backend(
+            store,
+            clock,
+            lambda: f"id-{next(numbers)}",
+            lambda: Stamp(clock(), machine_timer()),
+            timedelta(days=30),
+            code_ring=lambda: TWO_KEYS,
+        )
         trace, began = Trace(), clock.now
         recorded: Any = Recorded(store, trace)
         for call in prepare:

@@ -98,7 +98,7 @@ def test_no_contract_changes_or_deletes_an_event() -> None:
         (contract.id, rule.action, rule.condition)
         for contract in CONTRACTS.values()
         if isinstance(contract, WriteContract)
-        for rule in contract.steps
+        for rule in contract.rules
         if rule.key in {keys.event, keys.event_claim, keys.door_event, keys.door_event_claim}
         and rule.action is not Action.CHECK
     ]

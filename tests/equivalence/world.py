@@ -12,6 +12,7 @@ from domain.authorization import Principal
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
+from loaders.table.clock import Stamp, machine_timer
 from loaders.table.errors import UnreadKeysError
 from loaders.table.transport import Answer, NoAnswerError, Transport
 from loaders.table.values import ReadItem
@@ -125,7 +126,8 @@ class Table:
         self._client = client
         self.name = name
         self._store = DynamoStore(FaultyTransport(client.transport), name)
-        self._backend = Backend(self._store, clock, self._new_id, timedelta(days=30), code_ring=lambda: RING)
+        stamp, longest = lambda: Stamp(clock(), machine_timer()), timedelta(days=30)
+        self._backend = Backend(self._store, clock, self._new_id, stamp, longest, code_ring=lambda: RING)
         self.ids = ids
         """How many ids were generated."""
 

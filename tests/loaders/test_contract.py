@@ -20,7 +20,7 @@ from tests.wire import Answer, Wire
 
 ONE, PAGE = LOCKER_BY_ID, OWNER_LOCKERS
 NEW = StepRule(name="locker", action=Action.PUT, item=LOCKER, condition="attribute_not_exists(#PK)")
-WRITE = replace(REGISTER_LOCKER, steps=(NEW,), most_steps=1)
+WRITE = replace(REGISTER_LOCKER, steps=(NEW,), most_steps=1, emits=(), silent="It is a test.")
 READ = ItemRead(name="locker", codec=LOCKER)
 STATED_PURPOSE = "must state its purpose, expected cardinality and hot-partition risk"
 UNCONDITIONAL = [replace(NEW, name="copy", action=action, condition=None) for action in (Action.UPDATE, Action.CHECK)]
@@ -62,6 +62,8 @@ UNCONDITIONAL = [replace(NEW, name="copy", action=action, condition=None) for ac
             (WRITE, {"steps": steps}, "QC-11 must name each of its steps once")
             for steps in ((), (NEW, NEW), (NEW, replace(NEW, action=Action.DELETE)))
         ),
+        (WRITE, {"silent": ""}, "QC-11 must state what it emits, or why nothing"),
+        (WRITE, {"emits": REGISTER_LOCKER.emits}, "QC-11 must state what it emits, or why nothing"),
         *((WRITE, {"most_steps": most}, "QC-11 must write 1 to 100 items at once") for most in (0, -1, 101)),
         (WRITE, {"reads": (READ, READ)}, "QC-11 must name each of its reads once"),
         (WRITE, {"variants": ("cancel",), "reads": (replace(READ, only=("extend",)),)}, "QC-11 has no variant extend"),

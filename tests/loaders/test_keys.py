@@ -22,7 +22,7 @@ TIMES = st.datetimes(timezones=st.just(UTC)).map(to_instant) | st.sampled_from([
 DAYS = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(lambda day: Day(day.isoformat()))
 SLOTS = st.sampled_from(DaySlot)
 
-OTHERS = {"masked", "named_by", "ordering", "stretches", "reservation_place", "shown", "spelled"}
+OTHERS = {"masked", "named_by", "log_shard", "ordering", "stretches", "reservation_place", "shown", "spelled"}
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
 WIDER = {"stretch", "offers"}
 BUILDERS: list[Any] = [
@@ -45,7 +45,7 @@ def lists_of(one: str) -> dict[str, KeyRange]:
     for builder in BUILDERS:
         names = inspect.signature(builder).parameters
         statuses: list[Any] = list(LocationStatus if builder is keys.locations else LockerStatus)
-        values: dict[str, Any] = {"start": EARLIEST, "end": LATEST, "before": LATEST}
+        values: dict[str, Any] = {"start": EARLIEST, "end": LATEST, "before": LATEST, "shard": keys.log_shard(one)}
         values |= {"first": "0001-01-01", "last": "9999-12-31"}
         for status in statuses if "status" in names else [None]:
             made = builder(*(status if name == "status" else values.get(name, one) for name in names))
@@ -83,6 +83,7 @@ def test_every_item_is_in_the_list_of_its_kind(one: str, other: str, time: Insta
         keys.booking(booking): None,
         keys.payment(booking, other): "booking_payments",
         keys.api_key(key): None,
+        keys.log_entry(keys.log_shard(one), time, other): "log_entries",
         index_key(keys.api_key(key), keys.api_key_index(time, key)): "api_keys",
         index_key(keys.booking(booking), keys.pending_index(time, booking)): "pending_bookings",
         **{

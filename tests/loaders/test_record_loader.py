@@ -38,7 +38,7 @@ def metas(*numbers: int) -> list[tuple[str, str]]:
 @pytest_asyncio.fixture
 async def loaders(backend: Backend, wire: Wire) -> Loaders:
     """The loaders of a request about an owner with the lockers 1 to 3."""
-    await create_owner(backend, CreateOwner(owner_id=ACME, kind=OwnerKind.ORGANIZATION, name="Acme"))
+    await create_owner(backend, CreateOwner(owner_id=ACME, kind=OwnerKind.ORGANIZATION, name="Acme"), DEVELOPMENT_ADMIN)
     for (locker_id,) in numbered(1, 2, 3):
         await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ACME), DEVELOPMENT_ADMIN)
     wire.reset()

@@ -8,7 +8,7 @@ from tests import places
 from tests.api import CREATE_OWNER, RENAME, TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import NOW, Dump, OpenApi
 from tests.invariants import check_invariants
-from tests.wire import Meeting, Wire
+from tests.wire import Meeting, Wire, unlogged
 
 UPDATE_OWNER = mutation("updateOwner", "owner { ownerId }")
 LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId locationId } }'
@@ -84,7 +84,7 @@ async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
     assert [places.refusal(payload) for payload in payloads if payload["userErrors"]] == [refused] * (count - 1)
     items = await dump()
     check_invariants(items, NOW)
-    kinds = Counter(item["entityType"] for item in items.values())
+    kinds = Counter(items[key]["entityType"] for key in unlogged(items))
     there = 1 if is_new else count
     assert kinds == ({"LOCATION": 1, "LOCATION_CODE": 1} if is_location else {"OWNER": there, "EMAIL_CLAIM": there})
     name, claim = ("locationId", "LOCATION_CODE#rome") if is_location else ("ownerId", "EMAIL#one@example.com")

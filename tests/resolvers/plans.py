@@ -6,6 +6,7 @@ from typing import Any, cast
 from domain.authorization import DEVELOPMENT_ADMIN
 from loaders.backend import Backend
 from loaders.contracts.cost import Cost
+from loaders.table.clock import StoreClock
 from resolvers.documents.parsing import DocumentLimits
 from resolvers.execution import Executor
 from resolvers.plan.price import Limit, Price, PricedStep
@@ -20,7 +21,7 @@ OWNER = '{ owner(ownerId: "acme") { %s } }'
 
 def request_state(**values: Any) -> RequestState:
     """The state of a request that is only priced."""
-    backend = Backend(cast("Any", None), lambda: NOW, lambda: "new", timedelta(days=30))
+    backend = Backend(cast("Any", None), lambda: NOW, lambda: "new", StoreClock().stamp, timedelta(days=30))
     given = {
         "principal": DEVELOPMENT_ADMIN,
         "variables": {},

@@ -9,7 +9,7 @@ from tests.api import Api, mutation
 from tests.conftest import NOW, Clock, Dump
 from tests.issuer import bearer
 from tests.principals import admin
-from tests.wire import Wire
+from tests.wire import Wire, unlogged
 
 WHOLE = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 CREATE = mutation("createApiKey", f"apiKey {{ {WHOLE} }} secret")
@@ -46,7 +46,7 @@ async def test_a_key_is_made_of_256_random_bits_and_shown_once(api: Api, wire: W
     assert secret.startswith("slk_k1_")
     assert len(bytes.fromhex(secret.removeprefix("slk_k1_"))) == 32
     (call,) = wire.calls
-    assert (call.operation, call.keys) == ("TransactWriteItems", [("APIKEY#k1", "META")])
+    assert (call.operation, unlogged(call.keys)) == ("TransactWriteItems", [("APIKEY#k1", "META")])
     assert secret not in json.dumps(call.request)
     assert (await api.run(ONE, keyId="k1"))["apiKey"] == SHOWN
     other = await api.by(admin("root")).mutate(CREATE, **PARTNER | {"keyId": "k9"})
@@ -62,7 +62,7 @@ async def test_a_dump_of_the_table_holds_no_usable_key(development_api: Api, dum
         assert secret not in text
         assert secret[-64:] not in text
         assert hashlib.sha256(secret.encode()).hexdigest() in text
-    for item in items.values():
+    for item in (items[key] for key in unlogged(items)):
         for value in item.values():  # nothing in it opens the door, in whatever way it is sent
             for attempt in (f"slk_{item['keyId']}_{value}", value):
                 assert await status_with(development_api, attempt) == 401

@@ -1,5 +1,3 @@
-from typing import Any
-
 import pytest
 
 from domain.errors import QueryTooComplexError
@@ -202,17 +200,6 @@ async def test_mutations_of_one_document_add_up() -> None:
     one = await price(f"mutation {{ a: {entry} {shown} }}")
     two = await price(f"mutation {{ a: {entry} {shown} b: {entry} {shown} }}")
     assert (two.expected, two.maximum) == (one.expected * 2, one.maximum * 2)
-
-
-async def test_a_write_of_several_things_or_with_a_claim_is_a_transaction() -> None:
-    async def writes(query: str, **values: Any) -> list[str]:
-        charges = (await price(query, input=values)).tree[0].charges
-        return [charge.operation for charge in charges if charge.expected.write_units]
-
-    assert await writes(RECORD_ONE, **EVENT) == ["PutItem"]
-    assert await writes(RECORD_ONE, **EVENT, eventId="e") == ["TransactWriteItems"]
-    assert await writes(RECORD_SEVERAL, events=[EVENT]) == ["PutItem"]
-    assert await writes(RECORD_SEVERAL, events=[EVENT, EVENT]) == ["TransactWriteItems"]
 
 
 async def test_a_list_of_an_input_is_priced_by_its_length() -> None:

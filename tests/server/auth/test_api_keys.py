@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 
 from domain.api_keys import ApiKey, ApiKeyId, ApiKeyRole, format_key
-from domain.authorization import Principal, Role, Scope
+from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey, RevokeApiKey
 from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId
@@ -55,7 +55,7 @@ def keys(clock: Clock) -> Keys:
 async def partner(backend: Backend, keys: Keys) -> str:
     owners = [OwnerId("o1"), OwnerId("o2")]
     command = CreateApiKey(name="Courier", role=ApiKeyRole.PARTNER, owner_ids=owners, scopes=[Scope.LOCKERS_READ])
-    created = await create_api_key(backend, command, "root")
+    created = await create_api_key(backend, command, DEVELOPMENT_ADMIN)
     keys.records[created.record.key_id] = created.record
     assert created.secret is not None
     return created.secret
@@ -82,7 +82,7 @@ async def test_a_key_stands_for_its_holder(keys: Keys, backend: Backend, partner
         by_key=True,
     )
     device = await create_api_key(
-        backend, CreateApiKey(name="Door", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1")), "root"
+        backend, CreateApiKey(name="Door", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1")), DEVELOPMENT_ADMIN
     )
     keys.records[device.record.key_id] = device.record
     assert await keys.result(str(device.secret)) == Principal(
@@ -93,7 +93,7 @@ async def test_a_key_stands_for_its_holder(keys: Keys, backend: Backend, partner
 async def test_a_revoked_key_is_rejected_after_three_seconds(keys: Keys, backend: Backend, partner: str) -> None:
     (key_id,) = keys.records
     assert isinstance(await keys.result(partner), Principal)
-    keys.records[key_id] = await revoke_api_key(backend, RevokeApiKey(key_id=key_id))
+    keys.records[key_id] = await revoke_api_key(backend, RevokeApiKey(key_id=key_id), DEVELOPMENT_ADMIN)
     keys.now = 2.9
     assert isinstance(await keys.result(partner), Principal)
     keys.now = 3.0

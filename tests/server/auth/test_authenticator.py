@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from domain.api_keys import ApiKey, ApiKeyId, ApiKeyRole, format_key
-from domain.authorization import Principal, Role, Scope
+from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey
 from domain.models import OwnerId
 from loaders.backend import Backend
@@ -53,7 +53,7 @@ async def ask(client: httpx.AsyncClient, *authorization: str, **content: Any) ->
 
 async def partner_key(backend: Backend, **more: Any) -> tuple[ApiKey, str]:
     values = {"role": ApiKeyRole.PARTNER, "owner_ids": ["o1"], "scopes": [Scope.LOCKERS_READ], **more}
-    created = await create_api_key(backend, CreateApiKey(name="Courier", **values), "root")
+    created = await create_api_key(backend, CreateApiKey(name="Courier", **values), DEVELOPMENT_ADMIN)
     assert created.secret is not None
     return created.record, created.secret
 

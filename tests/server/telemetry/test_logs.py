@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from domain.api_keys import ApiKeyRole
-from domain.authorization import Principal, Role
+from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
 from loaders.backend import Backend
@@ -83,7 +83,7 @@ async def test_a_request_is_one_line_with_what_it_took_of_the_store(
     query = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5, **CALLER}
     assert log_entries(caplog) == [
         {**query, "code": "OK", "operations": 1, "write_units": 0},
-        {**changed, "code": "OK", "operations": 2, "write_units": 6.0},
+        {**changed, "code": "OK", "operations": 2, "write_units": 8.0},
         {**changed, "code": "VERSION_CONFLICT", "operations": 1, "write_units": 0},
     ]
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
@@ -124,7 +124,7 @@ async def test_a_line_names_the_caller_and_the_clients_own_id_of_the_request(
     open_api: OpenApi, backend: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
     command = CreateApiKey(name="Hall", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
-    created = await create_api_key(backend, command, "a test")
+    created = await create_api_key(backend, command, DEVELOPMENT_ADMIN)
     ada, forged = owner("ada"), Principal(subject=f"a\nb{'c' * 200}", role=Role.ADMIN)
     with caplog.at_level(logging.INFO, LOGGER):
         async with open_api(request_log="on") as api:

@@ -8,6 +8,7 @@ import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
 from domain.api_keys import ApiKeyRole
+from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
 from loaders.backend import Backend
@@ -72,14 +73,14 @@ async def test_a_mutation_counts_its_write_units_and_the_code_of_its_user_error(
     written = sum(call.units for call in wire.of("TransactWriteItems"))
     await counted.mutate(UPDATE_STATUS, **CHANGE)
     found = await samples(counted)
-    assert found["store_units_total", "QC-03", "write"] == written == 6
+    assert found["store_units_total", "QC-03", "write"] == written == 8
     assert found["requests_total", "OK", "anonymous"] == 1
     assert found["requests_total", "VERSION_CONFLICT", "anonymous"] == 1
 
 
 async def test_operations_of_keys_and_budgets_are_only_counted(open_api: OpenApi, backend: Backend, wire: Wire) -> None:
     command = CreateApiKey(name="Door", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
-    key = await create_api_key(backend, command, "root")
+    key = await create_api_key(backend, command, DEVELOPMENT_ADMIN)
     wire.reset()
     async with open_api(authenticator=None, metrics="on", rate_limit_units=60, rate_limit_store="table") as api:
         asked = {"explain": True, "cost": True}

@@ -1,0 +1,382 @@
+"""Activities: each transaction that changes something visible logs what it does, and who did it."""
+
+from dataclasses import dataclass, fields
+from typing import Self, TypeVar
+
+from pydantic.alias_generators import to_camel
+
+from domain.access_codes import AccessCode, CodeId
+from domain.api_keys import ApiKeyId
+from domain.authorization import Principal, Role
+from domain.bookings import Booking, BookingId
+from domain.enums import DescribedEnum
+from domain.models import (
+    AccessAction,
+    AccessEvent,
+    AccessResult,
+    EventId,
+    Location,
+    LocationId,
+    Locker,
+    LockerId,
+    LockerSize,
+    LockerStatus,
+    Owner,
+    OwnerId,
+    Reservation,
+    ReservationId,
+)
+from domain.times import Instant
+
+V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)
+
+
+class ActivityKind(DescribedEnum):
+    """Kind of an activity. On the wire of webhooks, and in the table, it is `reservation.created`."""
+
+    by: tuple[str, ...]
+    """The mutations that cause it; none if time does."""
+
+    def __new__(cls, value: str, description: str = "", *by: str) -> Self:
+        """See DescribedEnum."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.description, member.by = description, by
+        return member
+
+    LOCKER_REGISTERED = "locker.registered", "A locker was registered.", "registerLocker"
+    LOCKER_CHANGED = (
+        "locker.changed",
+        "A locker was renamed, configured or moved.",
+        "renameLocker",
+        "configureLocker",
+        "moveLocker",
+    )
+    LOCKER_STATUS_CHANGED = (
+        "locker.status_changed",
+        "The status of a locker changed, by itself or with the start or the release of a reservation.",
+        "updateLockerStatus",
+        "startReservation",
+        "releaseReservation",
+        "verifyAccessCode",
+    )
+    LOCKER_TRANSFERRED = "locker.transferred", "A locker got another owner.", "transferLocker"
+    LOCKER_RETIRED = "locker.retired", "A locker left service for good.", "retireLocker"
+
+    LOCATION_CREATED = "location.created", "A location was created.", "createLocation"
+    LOCATION_CHANGED = "location.changed", "A location was changed.", "updateLocation"
+    LOCATION_DEACTIVATED = "location.deactivated", "A location was deactivated.", "deactivateLocation"
+    LOCATION_REACTIVATED = "location.reactivated", "A location was reactivated.", "reactivateLocation"
+
+    OWNER_CREATED = "owner.created", "An owner was created.", "createOwner"
+    OWNER_CHANGED = "owner.changed", "An owner was changed.", "updateOwner"
+
+    RESERVATION_CREATED = "reservation.created", "A locker was reserved.", "createReservation", "reserveAnyLocker"
+    RESERVATION_CHANGED = (
+        "reservation.changed",
+        "The end of a reservation was moved, or a locker that it still occupied after its end was released.",
+        "extendReservation",
+        "shortenReservation",
+        "releaseReservation",
+    )
+    RESERVATION_STARTED = (
+        "reservation.started",
+        "A reservation was checked in.",
+        "startReservation",
+        "verifyAccessCode",
+    )
+    RESERVATION_RELEASED = "reservation.released", "A reservation was ended by its release.", "releaseReservation"
+    RESERVATION_CANCELLED = "reservation.cancelled", "A reservation was canceled.", "cancelReservation"
+    RESERVATION_ENDED = (
+        "reservation.ended",
+        "The time of a reservation was over. It is completed, expired without a check-in, or still in its locker.",
+    )
+    RESERVATION_OVERDUE = (
+        "reservation.overdue",
+        "The time of a reservation was over while it still occupied its locker.",
+    )
+
+    BOOKING_REQUESTED = "booking.requested", "A booking was requested.", "requestBooking"
+    BOOKING_APPROVED = "booking.approved", "A booking was approved.", "approveBooking"
+    BOOKING_REJECTED = "booking.rejected", "A booking was rejected.", "rejectBooking"
+    BOOKING_CANCELLED = "booking.cancelled", "A booking was canceled.", "cancelBooking"
+    PAYMENT_RECORDED = "payment.recorded", "A payment for a booking was recorded.", "recordPayment"
+    CALENDAR_EVENT_CREATED = "calendar_event.created", "A calendar event was created.", "createCalendarEvent"
+    CALENDAR_EVENT_DELETED = "calendar_event.deleted", "A calendar event was deleted.", "deleteCalendarEvent"
+
+    ACCESS_CODE_CREATED = "access_code.created", "An access code was created.", "createAccessCode"
+    ACCESS_CODE_ROTATED = (
+        "access_code.rotated",
+        "An access code got new digits.",
+        "rotateAccessCode",
+        "revealAccessCode",
+        "createAccessCode",
+    )
+    ACCESS_CODE_REVEALED = (
+        "access_code.revealed",
+        "The digits of an access code were shown again.",
+        "revealAccessCode",
+        "createAccessCode",
+        "rotateAccessCode",
+    )
+    ACCESS_CODE_REVOKED = "access_code.revoked", "An access code was revoked.", "revokeAccessCode"
+    ACCESS_CODE_LOADED = (
+        "access_code.loaded",
+        "The device of a door acknowledged its list of access codes.",
+        "acknowledgeAccessCodes",
+    )
+    ACCESS_CODE_USED = (
+        "access_code.used",
+        "An access code opened its door.",
+        "verifyAccessCode",
+        "reportAccessCodeUse",
+    )
+    ACCESS_CODE_DENIED = "access_code.denied", "Digits that open nothing were entered at a door.", "verifyAccessCode"
+    DEVICE_PROVISIONED = "device.provisioned", "A door got another device.", "provisionDevice"
+    DOOR_LOCKED_OUT = (
+        "door.locked_out",
+        "A door refuses access codes for a time, after too many failures.",
+        "verifyAccessCode",
+    )
+    DOOR_LOCKOUT_CLEARED = "door.lockout_cleared", "The lockout of a door was ended.", "clearLockout"
+    DOOR_OPENED = (
+        "door.opened",
+        "A door was opened or unlocked.",
+        "recordAccessEvent",
+        "recordAccessEvents",
+    )
+    DOOR_CLOSED = "door.closed", "A door was closed or locked.", "recordAccessEvent", "recordAccessEvents"
+    DOOR_ACCESS_DENIED = (
+        "door.access_denied",
+        "A device refused access, or an action at a door failed.",
+        "recordAccessEvent",
+        "recordAccessEvents",
+    )
+    DOOR_TAMPERED = "door.tampered", "A locker was tampered with.", "recordAccessEvent", "recordAccessEvents"
+    DOOR_OVERSTAYED = (
+        "door.overstayed",
+        "A reservation started while the locker was still occupied by one that had ended.",
+        "startReservation",
+        "verifyAccessCode",
+        "recordAccessEvent",
+        "recordAccessEvents",
+    )
+
+    API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
+    API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Who did something: a caller, and with which API key, if it used one."""
+
+    subject: str
+    role: Role
+    owner_id: OwnerId | None = None
+    key_id: ApiKeyId | None = None
+
+    @classmethod
+    def of(cls, principal: Principal) -> Self:
+        key_id = ApiKeyId(principal.credential) if principal.by_key and principal.credential else None
+        return cls(subject=principal.subject, role=principal.role, owner_id=principal.owner_id, key_id=key_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field that changed. The values are known only of fields that hold a status, a time, a size or an id."""
+
+    field: str
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One thing that a transaction does, as the transaction logs it: its kind, the ids it concerns, what changed.
+
+    It has ids and statuses only. `owner_id` is the owner of the object that the kind names, `locker_owner_id` that of
+    the locker, where these are two.
+    """
+
+    kind: ActivityKind
+    locker_id: LockerId | None = None
+    location_id: LocationId | None = None
+    owner_id: OwnerId | None = None
+    locker_owner_id: OwnerId | None = None
+    former_location_id: LocationId | None = None
+    former_owner_id: OwnerId | None = None
+    reservation_id: ReservationId | None = None
+    start_at: Instant | None = None
+    """Start of the reservation, which with its id is its key."""
+    booking_id: BookingId | None = None
+    code_id: CodeId | None = None
+    event_id: EventId | None = None
+    calendar_event_id: str | None = None
+    payment_id: str | None = None
+    api_key_id: ApiKeyId | None = None
+    version: int | None = None
+    status: LockerStatus | None = None
+    """Status of the locker after it."""
+    size: LockerSize | None = None
+    is_overdue: bool | None = None
+    """Whether a reservation that has ended occupies the locker after it."""
+    outcome: str | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The id by which it has its place in the log: that of the location or, without one, of the owner."""
+        return self.location_id or self.owner_id or self.api_key_id or ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All of its places in the log: a locker that moves has one at each of the two locations."""
+        return (self.place,) if self.former_location_id is None else (self.place, self.former_location_id)
+
+    @property
+    def owners(self) -> tuple[OwnerId, ...]:
+        """All owners it concerns, each once."""
+        named = (self.owner_id, self.locker_owner_id, self.former_owner_id)
+        return tuple(dict.fromkeys(owner for owner in named if owner is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """One thing that happened, as the log tells it. Time did it if it has no actor."""
+
+    activity_id: str
+    occurred_at: Instant
+    actor: Actor | None
+    happening: Happening
+
+
+HAPPENING_FIELDS = tuple(field.name for field in fields(Happening))
+
+_SHOWN = frozenset(
+    {"status", "size", "reservable_by", "location_id", "owner_id", "manager_id", "role", "end_at", "started_at"}
+)
+"""The fields whose values are logged: statuses, times and ids."""
+_UNTOLD = frozenset(
+    {
+        *("created_at", "updated_at", "version", "last_change", "transfers", "occupied_by"),
+        *("ended_at", "ended_by", "end_reason", "decided_by", "decided_by_subject", "reason"),
+    }
+)
+"""The fields that change with others; the kind and the actor tell as much."""
+_LOCKER_IDS = ("lockerId", "locationId", "ownerId")
+_IDS = {
+    "locker": (*_LOCKER_IDS, "formerLocationId", "formerOwnerId"),
+    "location": ("locationId",),
+    "owner": ("ownerId",),
+    "reservation": (*_LOCKER_IDS, "lockerOwnerId", "reservationId"),
+    "booking": ("locationId", "ownerId", "bookingId"),
+    "payment": ("locationId", "ownerId", "bookingId", "paymentId"),
+    "calendar_event": ("locationId", "calendarEventId"),
+    "access_code": (*_LOCKER_IDS, "lockerOwnerId", "reservationId", "bookingId", "codeId", "eventId"),
+    "device": _LOCKER_IDS,
+    "door": (*_LOCKER_IDS, "eventId"),
+    "api_key": ("apiKeyId",),
+}
+_KINDS = {
+    AccessAction.OPEN: ActivityKind.DOOR_OPENED,
+    AccessAction.UNLOCK: ActivityKind.DOOR_OPENED,
+    AccessAction.CLOSE: ActivityKind.DOOR_CLOSED,
+    AccessAction.LOCK: ActivityKind.DOOR_CLOSED,
+    AccessAction.DENIED: ActivityKind.DOOR_ACCESS_DENIED,
+    AccessAction.TAMPER: ActivityKind.DOOR_TAMPERED,
+    AccessAction.OVERSTAY: ActivityKind.DOOR_OVERSTAYED,
+    AccessAction.OTHER: ActivityKind.DOOR_OPENED,
+}
+
+
+def changes_between(before: V, after: V) -> tuple[Change, ...]:
+    """The fields that differ between two versions of an object; of texts and lists, without their values."""
+    return tuple(
+        Change(to_camel(name), *map(_shown, values)) if name in _SHOWN else Change(to_camel(name))
+        for name in (field.name for field in fields(before))
+        if name not in _UNTOLD and (values := (getattr(before, name), getattr(after, name)))[0] != values[1]
+    )
+
+
+def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None = None) -> Happening:
+    """Tells what happened to a locker, with its state after it."""
+    former = locker if before is None else before
+    return Happening(
+        kind=kind,
+        locker_id=locker.locker_id,
+        location_id=locker.location_id,
+        owner_id=locker.owner_id,
+        former_location_id=former.location_id if former.location_id != locker.location_id else None,
+        former_owner_id=former.owner_id if former.owner_id != locker.owner_id else None,
+        version=locker.version,
+        status=locker.status,
+        size=locker.size,
+        changes=changes_between(former, locker),
+    )
+
+
+def reservation_happening(
+    kind: ActivityKind, reservation: Reservation, locker: Locker, before: Reservation | None = None
+) -> Happening:
+    return Happening(
+        kind=kind,
+        locker_id=reservation.locker_id,
+        location_id=locker.location_id,
+        owner_id=reservation.owner_id,
+        locker_owner_id=locker.owner_id,
+        reservation_id=reservation.reservation_id,
+        start_at=reservation.start_at,
+        version=reservation.version,
+        changes=() if before is None else changes_between(before, reservation),
+    )
+
+
+def booking_happening(kind: ActivityKind, booking: Booking, before: Booking | None = None) -> Happening:
+    return Happening(
+        kind=kind,
+        location_id=booking.location_id,
+        owner_id=booking.owner_id,
+        booking_id=booking.booking_id,
+        version=booking.version,
+        changes=() if before is None else changes_between(before, booking),
+    )
+
+
+def code_happening(kind: ActivityKind, code: AccessCode, locker: Locker | None) -> Happening:
+    """Tells what happened to a code; `locker` is that of its door, unless the door is a location's."""
+    return Happening(
+        kind=kind,
+        locker_id=code.locker_id,
+        location_id=code.location_id if locker is None else locker.location_id,
+        owner_id=code.owner_id,
+        locker_owner_id=None if locker is None else locker.owner_id,
+        reservation_id=code.reservation_id,
+        start_at=code.start_at,
+        booking_id=code.booking_id,
+        code_id=code.code_id,
+        version=code.revision,
+    )
+
+
+def door_happening(kind: ActivityKind, place: Locker | Location, event: AccessEvent | None = None) -> Happening:
+    """Tells what happened at the door of a locker or a location."""
+    event_id = None if event is None else event.event_id
+    if isinstance(place, Location):
+        return Happening(kind=kind, location_id=place.location_id, event_id=event_id)
+    locker_id, location_id, owner_id = place.locker_id, place.location_id, place.owner_id
+    return Happening(kind=kind, locker_id=locker_id, location_id=location_id, owner_id=owner_id, event_id=event_id)
+
+
+def kind_of_event(event: AccessEvent) -> ActivityKind:
+    """The kind of activity that an access event is."""
+    has_failed = event.result is AccessResult.FAIL and event.action is not AccessAction.TAMPER
+    return ActivityKind.DOOR_ACCESS_DENIED if has_failed else _KINDS[event.action]
+
+
+def ids_of(kind: ActivityKind) -> tuple[str, ...]:
+    """The ids that an activity of this kind may have."""
+    return _IDS[kind.partition(".")[0]]
+
+
+def _shown(value: object) -> str | None:
+    return None if value is None else str(value)

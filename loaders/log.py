@@ -1,0 +1,65 @@
+"""The log: what each transaction did, as an item of the same transaction."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from pydantic.alias_generators import to_camel
+
+from domain.activity import HAPPENING_FIELDS, Activity, ActivityKind, Actor, Change, Happening
+from domain.models import LockerSize, LockerStatus
+from loaders.codecs import LogEntry
+from loaders.conversion import DamagedItemError
+
+_NAMES = {name: to_camel(name) for name in HAPPENING_FIELDS}
+_ATTRIBUTES = {attribute: name for name, attribute in _NAMES.items()}
+_KINDS: dict[str, Any] = {"kind": ActivityKind, "status": LockerStatus, "size": LockerSize}
+
+
+def encode_happenings(happenings: Sequence[tuple[int, Happening]]) -> str:
+    """Happenings as JSON, each with its number in the transaction."""
+    return orjson.dumps([_encoded(number, happening) for number, happening in happenings]).decode()
+
+
+def activities_of(entry: LogEntry) -> list[Activity]:
+    """The activities that an entry of the log tells."""
+    actor = None
+    if entry.actor_subject is not None and entry.actor_role is not None:
+        actor = Actor(
+            subject=entry.actor_subject,
+            role=entry.actor_role,
+            owner_id=entry.actor_owner_id,
+            key_id=entry.actor_key_id,
+        )
+    try:
+        return [
+            Activity(
+                activity_id=f"{entry.entry_id}-{one['n']}",
+                occurred_at=entry.stamp,
+                actor=actor,
+                happening=_decoded(one),
+            )
+            for one in orjson.loads(entry.happenings)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedItemError(f"an entry of the log at {entry.stamp} has no valid happenings") from error
+
+
+def _encoded(number: int, happening: Happening) -> dict[str, Any]:
+    found: dict[str, Any] = {"n": number}
+    for name, attribute in _NAMES.items():
+        value = getattr(happening, name)
+        if value is not None and value != ():
+            found[attribute] = value
+    if happening.changes:
+        found["changes"] = [[change.field, change.before, change.after] for change in happening.changes]
+    return found
+
+
+def _decoded(found: dict[str, Any]) -> Happening:
+    values = {_ATTRIBUTES[attribute]: value for attribute, value in found.items() if attribute != "n"}
+    for name, kind in _KINDS.items():
+        if name in values:
+            values[name] = kind(values[name])
+    values["changes"] = tuple(Change(*change) for change in values.get("changes", ()))
+    return Happening(**values)
