@@ -204,31 +204,31 @@ def backend(transport: Transport, table: str, clock: Clock) -> Backend:
 
 @pytest_asyncio.fixture
 async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> AsyncIterator[Api]:
-    """The whole application on the test's table, through the proxy."""
+    """The whole application on the test's table."""
     async with open_api() as opened:
         yield opened
 
 
 @pytest_asyncio.fixture
-async def one(api: Api, wire: Wire) -> Api:
+async def one(api: Api, shared_wire: Wire) -> Api:
     await api.owner("ada")
     await api.locker("l1", "ada")
-    wire.reset()
+    shared_wire.reset()
     return api
 
 
 @pytest_asyncio.fixture
-async def two(one: Api, wire: Wire) -> Api:
+async def two(one: Api, shared_wire: Wire) -> Api:
     await one.locker("l2", "ada")
-    wire.reset()
+    shared_wire.reset()
     return one
 
 
 @pytest_asyncio.fixture
-async def room(api: Api, wire: Wire, prepared: Prepared) -> Api:
+async def room(api: Api, shared_wire: Wire, prepared: Prepared) -> Api:
     """An owner ada, an admin root and a location."""
     await prepared(prepare, api)
-    wire.reset()
+    shared_wire.reset()
     return api
 
 
@@ -255,13 +255,15 @@ async def open_app(
 
 @pytest.fixture
 def open_api(
-    wire: Wire, table: str, clock: Clock, beyond_plan: list[str]
+    request: pytest.FixtureRequest, store_url: str, table: str, clock: Clock, beyond_plan: list[str]
 ) -> Callable[..., AbstractAsyncContextManager[Api]]:
     """Opens the application with other settings, or a second time: a second server on the same table.
 
     Its callers are those of the header of tests; with `authenticator=None`, those of the credentials that they send.
+    Its requests to the store pass the proxy only in tests that use `wire`.
     """
     check = PriceCheck(beyond_plan.extend)
+    url = request.getfixturevalue("wire").url if "wire" in request.fixturenames else store_url
 
     @asynccontextmanager
     async def opened(
@@ -277,9 +279,7 @@ def open_api(
     ) -> AsyncIterator[Api]:
         # The deadline of requests is generous: a busy machine must not fail a test.
         own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
-        connection = StoreConnection(
-            table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts
-        )
+        connection = StoreConnection(table, "eu-central-1", url, local=True, client=STORE_CLIENT, timeouts=timeouts)
         parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "validate": validate}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
         parts |= {"write_line": write_line}

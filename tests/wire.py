@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -13,6 +12,7 @@ from email.utils import formatdate
 from typing import Any, TypeVar
 
 import aiohttp
+import orjson
 from aiohttp import web
 
 WRITES = {"TransactWriteItems", "PutItem"}
@@ -176,7 +176,7 @@ class Wire:
         return [call for call in self.calls if call.operation == operation]
 
     async def handle(self, request: web.Request) -> web.Response:
-        call = Call(request.headers["X-Amz-Target"].split(".")[1], await request.json())
+        call = Call(request.headers["X-Amz-Target"].split(".")[1], orjson.loads(await request.read()))
         call.started = asyncio.get_running_loop().time()
         self.calls.append(call)
         running = self.running  # what still runs after a reset is not counted any more
@@ -203,7 +203,7 @@ class Wire:
         if isinstance(fault, Lose):
             assert request.transport is not None
             request.transport.abort()
-        body = json.dumps(call.response).encode()
+        body = orjson.dumps(call.response)
         now = self.now()
         headers = {"Date": "" if now is None else formatdate(int(now), usegmt=True)}
         return web.Response(status=call.status, body=body, content_type="application/x-amz-json-1.0", headers=headers)
@@ -212,11 +212,11 @@ class Wire:
         passed_on = {
             name: request.headers[name] for name in ("X-Amz-Target", "X-Amz-Date", "Content-Type", "Authorization")
         }
-        body = json.dumps(call.request | {"ReturnConsumedCapacity": "TOTAL"})
+        body = orjson.dumps(call.request | {"ReturnConsumedCapacity": "TOTAL"})
         session: aiohttp.ClientSession = request.app[_SESSION]
         async with session.post(self.target, data=body, headers=passed_on) as answer:
             call.status = answer.status
-            call.response = json.loads(await answer.read())
+            call.response = orjson.loads(await answer.read())
 
 
 SomeWire = TypeVar("SomeWire", bound=Wire)

@@ -20,7 +20,7 @@ async def share(api: Api) -> None:
 
 
 @pytest_asyncio.fixture
-async def shared(api: Api, wire: Wire, prepared: Prepared) -> Api:
+async def shared(api: Api, shared_wire: Wire, prepared: Prepared) -> Api:
     await prepared(share, api)
-    wire.reset()
+    shared_wire.reset()
     return api
