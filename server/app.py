@@ -11,7 +11,6 @@ from functools import cache, lru_cache, partial, reduce
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError, validate
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -84,8 +83,8 @@ class Parts:
     """Identifies the caller of a request. Default: bearer tokens and API keys, as the settings say."""
     observer: RequestObserver | None = None
     """Is called at the start and at the end of every GraphQL request."""
-    validate: Callable[..., list[GraphQLError]] = validate
-    """Validates a document, as graphql-core's function does."""
+    executor: Executor | None = None
+    """Executes documents. Default: one with the limits that the settings say."""
     span_exporter: SpanExporter | None = None
     """Where spans go if tracing is on. Default: OTLP."""
     shared_budgets: int | None = None
@@ -110,7 +109,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     issuer = _issuer(settings)
     refused_origins = RefusedOrigins()
     endpoint = GraphQLEndpoint(
-        Executor(settings.document_limits, hides_suggestions=settings.is_production, validate=parts.validate),
+        parts.executor or Executor(settings.document_limits, hides_suggestions=settings.is_production),
         parts.authenticator or _authenticator(settings, issuer, states, clock),
         states.new,
         new_id,

@@ -24,6 +24,7 @@ from loaders.table.clock import StoreClock
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
 from loaders.table.transport import Transport
+from resolvers.execution import Executor
 from server.app import Parts, create_app, new_id
 from server.auth.authenticator import Authenticator
 from server.http.endpoint import RequestObserver
@@ -239,12 +240,22 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
         yield opened
 
 
+def new_executor(settings: Settings, validate: Callable[..., list[GraphQLError]] = validate_once) -> Executor:
+    return Executor(settings.document_limits, hides_suggestions=settings.is_production, validate=validate)
+
+
+@pytest.fixture(scope="session")
+def usual_executor() -> Executor:
+    """That of all applications with the usual settings, which parse and compile most documents of the suite again."""
+    return new_executor(Settings())
+
+
 @asynccontextmanager
 async def open_app(
     settings: Settings, connection: StoreConnection, setup: tuple[Any, ...] = (), **parts: Any
 ) -> AsyncIterator[Api]:
     """The whole application, without a network."""
-    app = create_app(settings, connection, Parts(**{"validate": validate_once, **parts}))
+    app = create_app(settings, connection, Parts(**{"executor": new_executor(settings), **parts}))
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
@@ -255,7 +266,12 @@ async def open_app(
 
 @pytest.fixture
 def open_api(
-    request: pytest.FixtureRequest, store_url: str, table: str, clock: Clock, beyond_plan: list[str]
+    request: pytest.FixtureRequest,
+    store_url: str,
+    table: str,
+    clock: Clock,
+    beyond_plan: list[str],
+    usual_executor: Executor,
 ) -> Callable[..., AbstractAsyncContextManager[Api]]:
     """Opens the application with other settings, or a second time: a second server on the same table.
 
@@ -280,7 +296,9 @@ def open_api(
         # The deadline of requests is generous: a busy machine must not fail a test.
         own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
         connection = StoreConnection(table, "eu-central-1", url, local=True, client=STORE_CLIENT, timeouts=timeouts)
-        parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "validate": validate}
+        is_usual = not settings and validate is validate_once
+        executor = usual_executor if is_usual else new_executor(own_settings, validate)
+        parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "executor": executor}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
         parts |= {"write_line": write_line}
         setup = authenticator, server_clock is clock or server_clock, repr(sorted(settings.items()))
