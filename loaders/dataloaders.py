@@ -57,6 +57,8 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
         """
         cache: dict[KeyParts, _Batch] = self._cache  # type: ignore[assignment]  # of keys, each with its batch
         wanted = dict.fromkeys(keys)
+        if not cache and 1 <= len(wanted) == len(keys) <= MAX_ITEMS and is_only_one():
+            return await self._load_alone(keys, path)
         new = [key for key in wanted if key not in cache] if cache else [*wanted]
         leads = not self._queue
         batches = self._enqueue(new, path)
@@ -78,6 +80,16 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
                 return found  # in this order, and nothing else
             records.update(zip(batch.keys, found, strict=True))
         return [records[key] for key in keys]
+
+    async def _load_alone(self, keys: Sequence[KeyParts], path: str) -> list[T | Exception | None]:
+        """Loads the first records while nothing else of the request runs: nobody else can ask, so it takes no queue."""
+        try:
+            with asking(path, len(keys)):
+                found = await self._contract.read_many(self._store, keys, consistent=self._consistent)
+        except Exception as error:  # noqa: BLE001  # as above
+            return [error] * len(keys)
+        self._keep(keys, found)
+        return found
 
     def _enqueue(self, keys: list[KeyParts], path: str) -> list[_Batch]:
         """Adds different new keys to the last batch of the queue, and to further ones where it is full."""
@@ -128,9 +140,13 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
 
     def keep(self, key: KeyParts, record: T) -> None:
         """Replaces what was read by a newer record."""
-        batch = self._cache[key] = _Batch(loop=self.loop)  # type: ignore[index]  # as above
-        batch.keys = [key]
-        batch.set_result([record])
+        self._keep([key], [record])
+
+    def _keep(self, keys: Sequence[KeyParts], records: list[Any]) -> None:
+        batch = _Batch(loop=self.loop)
+        batch.keys = [*keys]
+        batch.set_result(records)
+        self._cache.update(dict.fromkeys(keys, batch))
 
 
 class Loaders:

@@ -1,7 +1,8 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ from loaders.writes.owners import create_owner
 from tests.wire import Answer, Call, Hold, Wire
 
 ACME = OwnerId("acme")
+Within = Callable[[], AbstractContextManager[None]]
+ALONE_OR_NOT = pytest.mark.parametrize("within", [nullcontext, counting])
+"""A loader takes no queue where it knows that nobody else asks."""
 
 
 def numbered(*numbers: int) -> list[tuple[LockerId]]:
@@ -54,16 +58,22 @@ def ids(found: list[Any]) -> list[Any]:
     return [record and record.locker_id for record in found]
 
 
-async def test_many_keys_are_one_batch_in_order_without_duplicates(loader: RecordLoader[Locker], wire: Wire) -> None:
-    found = await loader.load_bulk(numbered(3, 1, 9, 3, 2, 1))
-    assert ids(found) == ["l003", "l001", None, "l003", "l002", "l001"]
-    assert wire.operations == {"BatchGetItem": 1}
-    assert wire.calls[0].keys == metas(3, 1, 9, 2)
+@ALONE_OR_NOT
+async def test_many_keys_are_one_batch_in_order_without_duplicates(
+    loader: RecordLoader[Locker], wire: Wire, within: Within
+) -> None:
+    with within():
+        found = await loader.load_bulk(numbered(3, 1, 9, 3, 2, 1))
+        assert ids(found) == ["l003", "l001", None, "l003", "l002", "l001"]
+        assert wire.operations == {"BatchGetItem": 1}
+        assert wire.calls[0].keys == metas(3, 1, 9, 2)
 
 
-async def test_no_keys_are_no_read(loader: RecordLoader[Locker], wire: Wire) -> None:
-    assert await loader.load_bulk([]) == []
-    assert not wire.calls
+@ALONE_OR_NOT
+async def test_no_keys_are_no_read(loader: RecordLoader[Locker], wire: Wire, within: Within) -> None:
+    with within():
+        assert await loader.load_bulk([]) == []
+        assert not wire.calls
 
 
 async def test_who_asks_at_the_same_time_within_a_request_shares_a_batch(loaders: Loaders, wire: Wire) -> None:
@@ -90,10 +100,14 @@ async def test_a_key_that_is_being_read_is_not_read_again(loader: RecordLoader[L
     assert len(wire.calls) == 1
 
 
-async def test_keys_that_were_read_are_not_read_again_with_others(loader: RecordLoader[Locker], wire: Wire) -> None:
-    await loader.load_bulk(numbered(1, 2))
-    assert ids(await loader.load_bulk(numbered(3, 2, 9, 1))) == ["l003", "l002", None, "l001"]
-    assert [call.keys for call in wire.calls] == [metas(1, 2), metas(3, 9)]
+@ALONE_OR_NOT
+async def test_keys_that_were_read_are_not_read_again_with_others(
+    loader: RecordLoader[Locker], wire: Wire, within: Within
+) -> None:
+    with within():
+        await loader.load_bulk(numbered(1, 2))
+        assert ids(await loader.load_bulk(numbered(3, 2, 9, 1))) == ["l003", "l002", None, "l001"]
+        assert [call.keys for call in wire.calls] == [metas(1, 2), metas(3, 9)]
 
 
 async def test_askers_with_several_batches_get_their_own_records(loader: RecordLoader[Locker], wire: Wire) -> None:
@@ -111,39 +125,53 @@ async def test_a_coroutine_that_is_alone_reads_at_once(loader: RecordLoader[Lock
         reading.close()
 
 
-async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wire: Wire) -> None:
-    for _ in range(2):
+@ALONE_OR_NOT
+async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wire: Wire, within: Within) -> None:
+    with within():
+        for _ in range(2):
+            await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))
+        assert len(wire.calls) == 1
+        loaders.forget()
         await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))
-    assert len(wire.calls) == 1
-    loaders.forget()
-    await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))
-    assert len(wire.calls) == 2
+        assert len(wire.calls) == 2
 
 
-async def test_keys_of_a_store_that_failed_are_errors_and_read_again(loader: RecordLoader[Locker], wire: Wire) -> None:
-    wire.fault = lambda _: Answer.error("ThrottlingException")
-    failed = await loader.load_bulk(numbered(1, 2))
-    assert [type(error) for error in failed] == [UnavailableError] * 2
-    wire.reset()
-    assert ids(await loader.load_bulk(numbered(1, 2))) == ["l001", "l002"]
-    assert [call.keys for call in wire.calls] == [metas(1, 2)]
+@ALONE_OR_NOT
+async def test_keys_of_a_store_that_failed_are_errors_and_read_again(
+    loader: RecordLoader[Locker], wire: Wire, within: Within
+) -> None:
+    with within():
+        wire.fault = lambda _: Answer.error("ThrottlingException")
+        failed = await loader.load_bulk(numbered(1, 2))
+        assert [type(error) for error in failed] == [UnavailableError] * 2
+        wire.reset()
+        assert ids(await loader.load_bulk(numbered(1, 2))) == ["l001", "l002"]
+        assert [call.keys for call in wire.calls] == [metas(1, 2)]
 
 
-async def test_one_failed_batch_leaves_the_others_their_records(loader: RecordLoader[Locker], wire: Wire) -> None:
-    refused = Answer.error("ValidationException")
-    wire.fault = lambda call: refused if ("LOCKER#l001", "META") in call.keys else None
-    found = await loader.load_bulk(numbered(1, *range(100, 199), 2, 3))
-    assert isinstance(found[0], Exception)
-    assert ids(found[-2:]) == ["l002", "l003"]
+@ALONE_OR_NOT
+async def test_one_failed_batch_leaves_the_others_their_records(
+    loader: RecordLoader[Locker], wire: Wire, within: Within
+) -> None:
+    with within():
+        refused = Answer.error("ValidationException")
+        wire.fault = lambda call: refused if ("LOCKER#l001", "META") in call.keys else None
+        found = await loader.load_bulk(numbered(1, *range(100, 199), 2, 3))
+        assert isinstance(found[0], Exception)
+        assert ids(found[-2:]) == ["l002", "l003"]
 
 
-async def test_a_damaged_item_is_an_error_in_place(loader: RecordLoader[Locker], plain_client: Any, table: str) -> None:
-    damaged = {"PK": "LOCKER#l009", "SK": "META", "entityType": "OWNER"}
-    await plain_client.put_item(TableName=table, Item=item_to_wire(damaged))
-    (first, error, last) = await loader.load_bulk(numbered(1, 9, 2))
-    assert ids([first, last]) == ["l001", "l002"]
-    assert isinstance(error, DamagedItemError)
-    assert str(error) == "item LOCKER / META (0457d2298a80) is 'OWNER', not 'LOCKER'"
+@ALONE_OR_NOT
+async def test_a_damaged_item_is_an_error_in_place(
+    loader: RecordLoader[Locker], plain_client: Any, table: str, within: Within
+) -> None:
+    with within():
+        damaged = {"PK": "LOCKER#l009", "SK": "META", "entityType": "OWNER"}
+        await plain_client.put_item(TableName=table, Item=item_to_wire(damaged))
+        (first, error, last) = await loader.load_bulk(numbered(1, 9, 2))
+        assert ids([first, last]) == ["l001", "l002"]
+        assert isinstance(error, DamagedItemError)
+        assert str(error) == "item LOCKER / META (0457d2298a80) is 'OWNER', not 'LOCKER'"
 
 
 async def test_strong_reads_have_a_queue_and_a_cache_of_their_own(loaders: Loaders, wire: Wire) -> None:
@@ -154,16 +182,21 @@ async def test_strong_reads_have_a_queue_and_a_cache_of_their_own(loaders: Loade
     assert sorted(sent, key=str) == [(metas(1, 2), False), (metas(1, 3), True)]
 
 
-async def test_existing_records_that_a_plain_read_missed_are_read_strongly(loaders: Loaders, wire: Wire) -> None:
-    def too_early(call: Call) -> None:
-        ((_, asked),) = call.request["RequestItems"].items()
-        call.response = call.response if asked["ConsistentRead"] else {"Responses": {}}
+@ALONE_OR_NOT
+async def test_existing_records_that_a_plain_read_missed_are_read_strongly(
+    loaders: Loaders, wire: Wire, within: Within
+) -> None:
+    with within():
 
-    wire.amend = too_early
-    found = await loaders.load_existing(LOCKER_BY_ID, numbered(1, 2, 1), "")
-    assert ids(found) == ["l001", "l002", "l001"]
-    assert ids(await loaders.of(LOCKER_BY_ID).load_bulk(numbered(2, 1))) == ["l002", "l001"]
-    assert [call.keys for call in wire.calls] == [metas(1, 2), metas(1, 2)]
+        def too_early(call: Call) -> None:
+            ((_, asked),) = call.request["RequestItems"].items()
+            call.response = call.response if asked["ConsistentRead"] else {"Responses": {}}
+
+        wire.amend = too_early
+        found = await loaders.load_existing(LOCKER_BY_ID, numbered(1, 2, 1), "")
+        assert ids(found) == ["l001", "l002", "l001"]
+        assert ids(await loaders.of(LOCKER_BY_ID).load_bulk(numbered(2, 1))) == ["l002", "l001"]
+        assert [call.keys for call in wire.calls] == [metas(1, 2), metas(1, 2)]
 
 
 async def test_a_reader_that_gives_up_leaves_the_batch_to_the_others(loader: RecordLoader[Locker], wire: Wire) -> None:
