@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+import zlib
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -306,18 +307,34 @@ class Mutation:
             _update(
                 _key(f"OWNER#{locker.owner_id}", f"LOCKER#{locker.locker_id}"), shown | copy, "attribute_exists(#PK)"
             ),
+            _logged(
+                info.context["caller"],
+                (item.get("locationId") or item["ownerId"])["S"],
+                {
+                    "kind": "locker.status_changed",
+                    "lockerId": locker.locker_id,
+                    "locationId": item.get("locationId", {}).get("S"),
+                    "ownerId": locker.owner_id,
+                    "version": locker.own_version,
+                    "status": locker.status.value,
+                    "size": item["size"]["S"],
+                    "changes": [["status", item["status"]["S"], locker.status.value]],
+                },
+            ),
         )
         return UpdateLockerStatusPayload(locker=locker, user_errors=[])
 
     @strawberry.mutation
     async def create_reservation(self, info: _Info, input: CreateReservationInput) -> CreateReservationPayload:  # noqa: A002  # the API's name
         """Creates a reservation."""
-        refusal, created = await _create_reservation(info.context["store"], input)
+        refusal, created = await _create_reservation(info.context["store"], info.context["caller"], input)
         errors = [] if refusal is None else [UserError(code=refusal, message=refusal)]
         return CreateReservationPayload(reservation=created, user_errors=errors)
 
 
-async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> tuple[str | None, Reservation | None]:
+async def _create_reservation(
+    store: _Store, caller: _Item, wanted: CreateReservationInput
+) -> tuple[str | None, Reservation | None]:
     partition, start, end = f"LOCKER#{wanted.locker_id}", wanted.start_at, wanted.end_at
     reservation_id = wanted.reservation_id or str(uuid4())
     own_keys = [_key(partition, sort) for sort in ("GUARD#RES", "RES#ACTIVE", f"RID#{reservation_id}", "META")]
@@ -415,6 +432,22 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
         last = f"RES#{guard['changedStartAt']['S']}#{guard['changedReservationId']['S']}"
         condition = {":changedRevision": guard["changedRevision"]}
         steps.append(_check(_key(partition, last), "#revision = :changedRevision", condition))
+    steps.append(
+        _logged(
+            caller,
+            (locker.get("locationId") or locker["ownerId"])["S"],
+            {
+                "kind": "reservation.created",
+                "lockerId": wanted.locker_id,
+                "locationId": locker.get("locationId", {}).get("S"),
+                "ownerId": wanted.owner_id,
+                "lockerOwnerId": locker["ownerId"]["S"],
+                "reservationId": reservation_id,
+                "startAt": start,
+                "version": 1,
+            },
+        )
+    )
     await store.transact(*steps)
     return None, _reservation(item)
 
@@ -466,20 +499,22 @@ class _View(GraphQLView[Any]):
         super().__init__(schema, graphql_ide=None)
         self._store = store
         self._keys = jwt.PyJWKSet.from_json(Path(os.environ["JWKS"]).read_text())
-        self._verified: dict[str, float] = {}
+        self._verified: dict[str, _Item] = {}
 
-    def _verify(self, authorization: str) -> None:
-        """Verifies a token once, as SmartLocker does."""
-        if time.time() < self._verified.get(authorization, 0):
-            return
+    def _verify(self, authorization: str) -> _Item:
+        """The claims of a token, which is verified once, as SmartLocker does."""
+        known = self._verified.get(authorization)
+        if known is not None and time.time() < known["exp"]:
+            return known
         issuer, audience = os.environ["ISSUER"], os.environ["AUDIENCE"]
         key = self._keys.keys[0]
         claims = jwt.decode(authorization.removeprefix("Bearer "), key, ["RS256"], issuer=issuer, audience=audience)
-        self._verified[authorization] = claims["exp"]
+        self._verified[authorization] = claims
+        return claims
 
     async def get_context(self, request: web.Request, response: web.StreamResponse) -> Any:
-        self._verify(request.headers["Authorization"])
         return {
+            "caller": self._verify(request.headers["Authorization"]),
             "request": request,
             "response": response,
             "store": self._store,
@@ -528,6 +563,22 @@ def _status(item: _Item) -> ReservationStatus:
 
 def _owner(item: _Item) -> Owner:
     return Owner(owner_id=item["ownerId"]["S"], own_name=item["name"]["S"])
+
+
+def _logged(caller: _Item, place: str, happening: _Item) -> _Item:
+    """The item that logs what a transaction does, as SmartLocker has it."""
+    shard, entry_id, now = zlib.crc32(place.encode()) % 4, str(uuid4()), _now()
+    attributes = {
+        "entityType": {"S": "LOG_ENTRY"},
+        "shard": {"N": str(shard)},
+        "stamp": {"S": now},
+        "entryId": {"S": entry_id},
+        "happenings": {"S": json.dumps([{"n": 0} | happening])},
+        "expiresAt": {"N": str(int(time.time()) + 30 * 24 * 3600)},
+        "actorSubject": {"S": caller.get("sub", "nobody")},
+        "actorRole": {"S": caller.get("role", "admin")},
+    }
+    return _put(_key(f"LOG#{shard}", f"{now}#{entry_id}"), attributes)
 
 
 def _key(partition: str, sort: str) -> _Item:

@@ -1,5 +1,6 @@
 // The resolvers of all Node servers: the same reads and writes as SmartLocker's, batched by DataLoader.
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import DataLoader from 'dataloader'
 import { check, key, put, update } from './store.mjs'
 
@@ -111,14 +112,33 @@ export const resolvers = {
   },
 
   Mutation: {
-    updateLockerStatus: (_, { input }, { store }) => updateLockerStatus(store, input),
-    createReservation: (_, { input }, { store }) => createReservation(store, input)
+    updateLockerStatus: (_, { input }, { store, caller }) => updateLockerStatus(store, caller, input),
+    createReservation: (_, { input }, { store, caller }) => createReservation(store, caller, input)
   }
+}
+
+const LOGGED_SECONDS = 30 * 24 * 3600
+
+// What a transaction does, as SmartLocker logs it: who did it, the ids concerned, and the values that changed.
+function logged(caller, place, happening) {
+  const now = new Date().toISOString()
+  const id = crypto.randomUUID()
+  const shard = crc32(place) % 4
+  return put(key(`LOG#${shard}`, `${now}#${id}`), {
+    entityType: { S: 'LOG_ENTRY' },
+    shard: { N: String(shard) },
+    stamp: { S: now },
+    entryId: { S: id },
+    happenings: { S: JSON.stringify([{ n: 0, ...happening }]) },
+    expiresAt: { N: String(Math.floor(Date.now() / 1000) + LOGGED_SECONDS) },
+    actorSubject: { S: caller?.sub ?? 'nobody' },
+    actorRole: { S: caller?.role ?? 'admin' }
+  }, IS_NEW)
 }
 
 const refused = (code, message) => ({ userErrors: [{ code, message }] })
 
-async function updateLockerStatus(store, { lockerId, newStatus, expectedVersion }) {
+async function updateLockerStatus(store, caller, { lockerId, newStatus, expectedVersion }) {
   const item = await store.get(lockerKey(lockerId), true)
   if (item === undefined) return refused('NOT_FOUND', `Locker ${lockerId} does not exist.`)
   const locker = asLocker(item)
@@ -141,12 +161,22 @@ async function updateLockerStatus(store, { lockerId, newStatus, expectedVersion 
       key(`OWNER#${locker.ownerId}`, `LOCKER#${lockerId}`),
       { ...shown, alias: item.alias, reservableBy: item.reservableBy, size: item.size, features: item.features, ...index },
       'attribute_exists(#PK)'
-    )
+    ),
+    logged(caller, item.locationId?.S ?? locker.ownerId, {
+      kind: 'locker.status_changed',
+      lockerId,
+      locationId: item.locationId?.S,
+      ownerId: locker.ownerId,
+      version: changed.version,
+      status: newStatus,
+      size: item.size.S,
+      changes: [['status', locker.status, newStatus]]
+    })
   ])
   return { locker: changed, userErrors: [] }
 }
 
-async function createReservation(store, input) {
+async function createReservation(store, caller, input) {
   const { lockerId, ownerId, startAt, endAt } = input
   const reservationId = input.reservationId ?? crypto.randomUUID()
   const [pk, ownerPk] = [`LOCKER#${lockerId}`, `OWNER#${ownerId}`]
@@ -247,6 +277,18 @@ async function createReservation(store, input) {
     const last = key(pk, `RES#${guard.changedStartAt.S}#${guard.changedReservationId.S}`)
     steps.push(check(last, '#revision = :changedRevision', { ':changedRevision': guard.changedRevision }))
   }
+  steps.push(
+    logged(caller, locker.locationId?.S ?? ownerId, {
+      kind: 'reservation.created',
+      lockerId,
+      locationId: locker.locationId?.S,
+      ownerId,
+      lockerOwnerId: locker.ownerId.S,
+      reservationId,
+      startAt,
+      version: 1
+    })
+  )
   await store.transact(steps)
   return { reservation: asReservation(shown), userErrors: [] }
 }
