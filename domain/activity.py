@@ -1,7 +1,8 @@
 """Activities: each transaction that changes something visible logs what it does, and who did it."""
 
 from dataclasses import dataclass, fields
-from typing import Self, TypeVar
+from functools import cache
+from typing import Any, Self, TypeVar
 
 from pydantic.alias_generators import to_camel
 
@@ -291,11 +292,18 @@ _KINDS = {
 
 def changes_between(before: V, after: V) -> tuple[Change, ...]:
     """The fields that differ between two versions of an object; of texts and lists, without their values."""
-    return tuple(
-        Change(to_camel(name), *map(_shown, values)) if name in _SHOWN else Change(to_camel(name))
-        for name in (field.name for field in fields(before))
-        if name not in _UNTOLD and (values := (getattr(before, name), getattr(after, name)))[0] != values[1]
-    )
+    found = []
+    for name, told in _told_fields(type(before)):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            found.append(Change(told, _shown(old), _shown(new)) if name in _SHOWN else Change(told))
+    return tuple(found)
+
+
+@cache
+def _told_fields(kind: type[Any]) -> list[tuple[str, str]]:
+    """The fields of an object whose changes are logged, each with its name in the API."""
+    return [(field.name, to_camel(field.name)) for field in fields(kind) if field.name not in _UNTOLD]
 
 
 def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None = None) -> Happening:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from domain.activity import ActivityKind
+from loaders import keys
 from loaders.codecs import LOG_ENTRY, LogEntry
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
@@ -195,7 +196,8 @@ class WriteContract(Contract):
 
     def log_step(self, entry: LogEntry, taken_at: float) -> Step:
         """The step that logs what a transaction does; the stamp of the entry was taken then."""
-        return replace(self.record_step("log", entry), stamped_at=taken_at)
+        key = keys.log_entry(entry.shard, entry.stamp, entry.entry_id)
+        return Step("log", Action.PUT, key, LOG_ENTRY.encode(entry), stamped_at=taken_at)
 
     def transact(self, *steps: Step) -> Transact:
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_items:
