@@ -1,8 +1,7 @@
 """Activities: each transaction that changes something visible logs what it does, and who did it."""
 
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from pydantic.alias_generators import to_camel
 
@@ -264,6 +263,11 @@ _UNTOLD = frozenset(
     }
 )
 """The fields that change with others; the kind and the actor tell as much."""
+_TOLD: dict[type, list[tuple[str, str]]] = {
+    kind: [(field.name, to_camel(field.name)) for field in fields(kind) if field.name not in _UNTOLD]
+    for kind in (Booking, Location, Locker, Owner, Reservation)
+}
+"""The fields of objects whose changes are logged, each with its name in the API."""
 _LOCKER_IDS = ("lockerId", "locationId", "ownerId")
 _IDS = {
     "locker": (*_LOCKER_IDS, "formerLocationId", "formerOwnerId"),
@@ -293,17 +297,11 @@ _KINDS = {
 def changes_between(before: V, after: V) -> tuple[Change, ...]:
     """The fields that differ between two versions of an object; of texts and lists, without their values."""
     found = []
-    for name, told in _told_fields(type(before)):
+    for name, told in _TOLD[type(before)]:
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             found.append(Change(told, _shown(old), _shown(new)) if name in _SHOWN else Change(told))
     return tuple(found)
-
-
-@cache
-def _told_fields(kind: type[Any]) -> list[tuple[str, str]]:
-    """The fields of an object whose changes are logged, each with its name in the API."""
-    return [(field.name, to_camel(field.name)) for field in fields(kind) if field.name not in _UNTOLD]
 
 
 def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None = None) -> Happening:
