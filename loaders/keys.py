@@ -305,10 +305,6 @@ def half_day_of(place: str) -> tuple[str, ...]:
     return tuple(place.split("#")[1:])
 
 
-def address_of(partition: str) -> str:
-    return partition.removeprefix("EMAIL#")
-
-
 def log_entry(shard: int, stamp: Instant, entry_id: str) -> Key:
     """An entry for one transaction in one of the parts of the log."""
     return Key(f"LOG#{shard}", f"{stamp}#{entry_id}")

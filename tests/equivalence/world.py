@@ -30,7 +30,7 @@ from tests.tables import PlainClient
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { keyId }")
 TRANSFER = mutation("transferLocker", "locker { version }")
 
-HURT_LOCATION, FLAKY_LOCATION, GONE_LOCATION, CLOSED_LOCATION = map(places.ulid, (3, 4, 5, 2))
+HURT_LOCATION, FLAKY_LOCATION, GONE_LOCATION = map(places.ulid, (3, 4, 5))
 NINA_LOCKERS = [f"nina-{number}" for number in range(1, 8)]
 OWNERS = ["nina", "club", "gone", "hurt", "flaky"]
 LOCKERS = [*NINA_LOCKERS, "club-1", "gone-1", "hurt-1", "lost-1", "stray-1", "flaky-1"]

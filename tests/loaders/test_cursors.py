@@ -15,7 +15,7 @@ from loaders.cursors import decode_cursor, encode_cursor
 from loaders.table.positions import Key
 
 L1, ACME = LockerId("l1"), OwnerId("acme")
-NINE, NOON, ONE = (Instant(f"2026-03-01T{hour}:00:00.000Z") for hour in ("09", "12", "13"))
+NOON, ONE = (Instant(f"2026-03-01T{hour}:00:00.000Z") for hour in ("12", "13"))
 WITHIN = keys.locker_reservations(L1, NOON, ONE)
 KEY = keys.reservation(L1, NOON, ReservationId("r1"))
 CURSOR = (

@@ -33,15 +33,6 @@ async def examples(backend: Backend, plain_client: Any, table: str, wire: Wire) 
     return backend
 
 
-async def test_a_table_of_the_current_format_is_migrated_too(examples: Backend, dump: Dump) -> None:
-    report = await run(examples, location=LOCATION)
-    assert sum(report.converted.values()) == len(EXAMPLES) - 1
-    assert report.read == len(EXAMPLES) + 1  # the state is an item too
-    items = await dump()
-    del items["EVENT#evt456", "LOCKCODE"]
-    check_invariants(items, NOW)
-
-
 async def test_a_second_migration_writes_nothing_but_the_state(examples: Backend, dump: Dump, wire: Wire) -> None:
     first = await run(examples, location=LOCATION)
     wire.reset()

@@ -14,7 +14,7 @@ from loaders.trace import Trace
 from tests.explained import brief
 from tests.wire import Answer, Hold, Wire
 
-L1, L2 = LockerId("l1"), LockerId("l2")
+L1 = LockerId("l1")
 
 
 @pytest.fixture
