@@ -16,6 +16,7 @@ from loaders.contracts.reading import in_batches, read_items
 from loaders.contracts.write_parts import AS_READ, BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule, put
 from loaders.conversion import difference
 from loaders.table.client import Store
+from loaders.table.clock import Stamp
 from loaders.table.operations import Action, BatchGet, Put, Query, Step, Transact, Update
 from loaders.table.positions import Key, Position
 from loaders.table.values import Item
@@ -194,15 +195,15 @@ class WriteContract(Contract):
         if undeclared := set(kinds) - set(self.emits):
             raise ContractError(f"{self.id} does not emit {', '.join(undeclared)}")
 
-    def log_step(self, entry: LogEntry, taken_at: float) -> Step:
-        """The step that logs what a transaction does; the stamp of the entry was taken then."""
+    def log_step(self, entry: LogEntry, stamp: Stamp) -> Step:
+        """The step that logs what a transaction does, in an entry with this stamp."""
         key = keys.log_entry(entry.shard, entry.stamp, entry.entry_id)
-        return Step("log", Action.PUT, key, LOG_ENTRY.encode(entry), stamped_at=taken_at)
+        return Step("log", Action.PUT, key, LOG_ENTRY.encode(entry), stamp=stamp)
 
     def transact(self, *steps: Step) -> Transact:
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_items:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
-        is_logged = any(step.stamped_at is not None for step in steps)
+        is_logged = any(step.stamp is not None for step in steps)
         if self.emits and not is_logged and any(step.action is not Action.CHECK for step in steps):
             raise ContractError(f"{self.id} must log what it changes")
         self._check_own(steps)

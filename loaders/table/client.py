@@ -117,7 +117,7 @@ class DynamoStore:
 
     async def transact(self, operation: Transact) -> None:
         """See Store. One token for all attempts: what was applied is never applied again."""
-        with stamped(operation.stamped_at):
+        with stamped(operation.stamp):
             await self._write(operation)
 
     async def update(self, operation: Update) -> Item:

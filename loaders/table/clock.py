@@ -36,6 +36,12 @@ class Stamp(NamedTuple):
 
     at: Instant
     taken_at: float
+    timer: Callable[[], float] = machine_timer
+
+    @property
+    def age(self) -> float:
+        """How many seconds ago it was taken."""
+        return self.timer() - self.taken_at
 
 
 class StoreClock:
@@ -71,7 +77,7 @@ class StoreClock:
         return _instant(self.microseconds())
 
     def stamp(self) -> Stamp:
-        return Stamp(self(), self.timer())
+        return Stamp(self(), self.timer(), self.timer)
 
     def microseconds(self) -> int:
         """The current time in microseconds since 1970."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 from uuid import uuid4
 
+from loaders.table.clock import Stamp
 from loaders.table.positions import Key, KeyRange, Position
 from loaders.table.values import ReadItem, item_to_wire
 
@@ -113,8 +114,8 @@ class Step:
     values: Mapping[str, Any] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
     """Amounts that an update adds to numbers; a missing number counts as 0."""
-    stamped_at: float | None = None
-    """When the stamp in its key was taken, by the machine's timer."""
+    stamp: Stamp | None = None
+    """The stamp in its key."""
 
     def render(self, table: str) -> dict[str, Any]:
         request: dict[str, Any] = {"TableName": table}
@@ -176,8 +177,8 @@ class Transact:
     token: str = field(default_factory=lambda: str(uuid4()))
 
     @property
-    def stamped_at(self) -> float | None:
-        return next((step.stamped_at for step in self.steps if step.stamped_at is not None), None)
+    def stamp(self) -> Stamp | None:
+        return next((step.stamp for step in self.steps if step.stamp is not None), None)
 
     def render(self, table: str) -> dict[str, Any]:
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from domain.errors import UnavailableError
-from loaders.table.clock import machine_timer
+from loaders.table.clock import Stamp
 
 MAX_AGE = 15.0
 """For how many seconds after its stamp a transaction may be sent."""
 
-_TAKEN_AT: ContextVar[float | None] = ContextVar("_TAKEN_AT", default=None)
+_STAMP: ContextVar[Stamp | None] = ContextVar("_STAMP", default=None)
 
 
 class TooLateError(UnavailableError):
@@ -21,17 +21,17 @@ class TooLateError(UnavailableError):
 
 
 @contextmanager
-def stamped(taken_at: float | None) -> Iterator[None]:
-    """A transaction is sent inside; its stamp, if it has one, was taken then."""
-    token = _TAKEN_AT.set(taken_at)
+def stamped(stamp: Stamp | None) -> Iterator[None]:
+    """A transaction is sent inside, which has this stamp, if it has one."""
+    token = _STAMP.set(stamp)
     try:
         yield
     finally:
-        _TAKEN_AT.reset(token)
+        _STAMP.reset(token)
 
 
 def check_age() -> None:
     """Called immediately before each attempt to send a request."""
-    taken_at = _TAKEN_AT.get()
-    if taken_at is not None and machine_timer() - taken_at > MAX_AGE:
+    stamp = _STAMP.get()
+    if stamp is not None and stamp.age > MAX_AGE:
         raise TooLateError

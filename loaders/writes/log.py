@@ -46,7 +46,7 @@ class Log:
             entry = LogEntry(
                 shard=shard, stamp=stamp.at, entry_id=entry_id, happenings=text, expires_at=expires_at, **actor
             )
-            steps.append(contract.log_step(entry, stamp.taken_at))
+            steps.append(contract.log_step(entry, stamp))
         return steps
 
 
