@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence torture lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test coverage equivalence torture log lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -31,6 +31,10 @@ equivalence: $(VENV)/tested
 # Load and faults for about half an hour on two cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
 torture: $(VENV)/tested
 	$(BIN)/python -m tests.torture $(if $(PHASE),--phase $(PHASE)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
+
+# 20,000 changes through delays, lost answers and stopped writers, and 25 kills of servers that follow the log; about 15 minutes.
+log: $(VENV)/tested
+	LOG_CHANGES=20000 FOLLOWING_KILLS=25 $(BIN)/python -m pytest -s tests/races/test_log_order.py tests/e2e/test_following.py
 
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check .

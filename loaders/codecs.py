@@ -1,6 +1,8 @@
 """The kinds of items: one codec each, with its key and sizes, and the models that only the table needs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
 from domain.api_keys import ApiKey, ApiKeyId
@@ -150,6 +152,20 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogLease:
+    """Who follows a part of the log, and up to which time each follower was told everything, by its name.
+
+    The number grows whenever another process takes it, the counter while one holds it.
+    """
+
+    shard: int
+    number: int
+    counter: int
+    positions: Mapping[str, Any]
+    holder: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableState:
     """The format version of the table, and the one that it is being migrated to, if it is."""
 
@@ -232,3 +248,4 @@ CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700
 LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
 LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)
+LOG_LEASE = Codec(LogLease, "LOG_LEASE", keys.log_lease, largest=1000, usual=300)

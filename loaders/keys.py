@@ -315,9 +315,19 @@ def log_entries(shard: int, start: Instant = EARLIEST, end: Instant = LATEST) ->
     return Between(f"LOG#{shard}", start, f"{end}~")
 
 
+def log_stamp_of(place: str) -> Instant:
+    """The stamp that a sort key of the log begins with."""
+    return Instant(place.partition("#")[0])
+
+
 def log_shard(place: str) -> int:
     """The part of the log of a location or, without one, of an owner."""
     return zlib.crc32(place.encode()) % LOG_SHARDS
+
+
+def log_lease(shard: int) -> Key:
+    """Who follows a part of the log, and how far each follower has got."""
+    return Key(f"LEASE#{shard}", "META")
 
 
 def table_state() -> Key:
@@ -395,6 +405,11 @@ def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instan
 
 def reservation_slots(owner_id: OwnerId) -> KeyRange:
     return Prefix(f"OWNER#{owner_id}", "SLOT#")
+
+
+def is_of_its_table(partition: str) -> bool:
+    """Whether its items are of no use in another table: the table's state, budgets and leases."""
+    return partition.partition("#")[0] in {"TABLE", "RATE", "LEASE"}
 
 
 def record_of(partition: str) -> Key | None:

@@ -1,6 +1,7 @@
 """The log: what each transaction did, as an item of the same transaction."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -10,6 +11,10 @@ from domain.activity import HAPPENING_FIELDS, Activity, ActivityKind, Actor, Cha
 from domain.models import LockerSize, LockerStatus
 from loaders.codecs import LogEntry
 from loaders.conversion import DamagedItemError
+
+HORIZON = timedelta(seconds=30)
+"""Nothing appears in the log with a stamp that is older than this: a transaction is sent 15 seconds after its stamp at
+the latest, and applied a few seconds later; clocks differ by four at most."""
 
 _NAMES = {name: to_camel(name) for name in HAPPENING_FIELDS}
 _ATTRIBUTES = {attribute: name for name, attribute in _NAMES.items()}

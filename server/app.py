@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, reduce
 from http import HTTPStatus
@@ -21,6 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
+from loaders.following.loop import Following
+from loaders.following.registry import FollowingParts
 from loaders.table.client import StoreConnection
 from loaders.table.clock import StoreClock
 from loaders.writes.budgets import TableBudgets
@@ -89,6 +91,8 @@ class Parts:
     """Where spans go if tracing is on. Default: OTLP."""
     shared_budgets: int | None = None
     """Descriptor of the memory with the budgets of all workers, if the server has several."""
+    following: FollowingParts | None = None
+    """Who follows the log in this process, if anyone does."""
     shared_metrics: SharedMetrics | None = None
     """Where this worker counts, if the server has several."""
     write_line: Callable[[str], None] | None = None
@@ -134,7 +138,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
-        async with telemetry.running(), states.open(readiness), keys:
+        async with telemetry.running(), states.open(readiness), keys, _following(states, telemetry, parts):
             yield
 
     return _Application(
@@ -146,6 +150,37 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
         ],
         lifespan=lifespan,
     )
+
+
+def create_follower(settings: Settings, connection: StoreConnection, parts: Parts) -> Starlette:
+    """Creates an application that only follows the log, and tells how it is."""
+    assert parts.readiness.store is not None  # noqa: S101  # the order of the log depends on its time
+    telemetry = Telemetry(settings, (), None, parts.readiness.store)
+    clock = parts.readiness.store.clock
+    states = RequestStates(settings, connection, clock, new_id, clock.stamp, telemetry)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with states.open(parts.readiness), _following(states, telemetry, parts):
+            yield
+
+    return Starlette(routes=[*telemetry.routes(), *health_routes(parts.readiness)], lifespan=lifespan)
+
+
+def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> AbstractAsyncContextManager[None]:
+    if parts.following is None:
+        return nullcontext()
+    backend, (followers, sweepers, times, horizon) = states.backend, parts.following
+    following = Following(
+        backend,
+        followers(backend),
+        sweepers(backend),
+        telemetry.progress,
+        lambda: parts.readiness.is_usable,
+        times,
+        horizon,
+    )
+    return following.running()
 
 
 class _Application(Starlette):

@@ -209,6 +209,9 @@ class Settings(BaseSettings):
     all servers."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5
     """Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready reports 503."""
+    follow: Literal["on", "off"] = "on"
+    """Whether the server follows the log: keeps history and figures, and notices what becomes due. Turn it off if
+    `smartlocker follow` does."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged."""
     log_format: Literal["auto", "readable", "json"] = "auto"

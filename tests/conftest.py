@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
+from loaders.following.registry import FollowingParts
 from loaders.table.client import DynamoStore, StoreConnection, open_transport
 from loaders.table.clock import StoreClock
 from loaders.table.embedded import find_binary, run_embedded
@@ -288,6 +289,7 @@ def open_api(
         span_exporter: SpanExporter | None = None,
         readiness: Readiness | None = None,
         server_clock: Callable[[], Instant] | None = clock,
+        following: FollowingParts | None = None,
         timeouts: Timeouts = PATIENT,
         validate: Callable[..., list[GraphQLError]] = validate_once,
         write_line: Callable[[str], None] | None = None,
@@ -300,7 +302,7 @@ def open_api(
         executor = usual_executor if is_usual else new_executor(own_settings, validate)
         parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "executor": executor}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
-        parts |= {"write_line": write_line}
+        parts |= {"write_line": write_line, "following": following}
         setup = authenticator, server_clock is clock or server_clock, repr(sorted(settings.items()))
         async with open_app(own_settings, connection, setup, **parts) as api:
             yield api

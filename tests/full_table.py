@@ -3,6 +3,7 @@
 from typing import Any
 
 from domain.budgets import Budget
+from loaders.following.leases import Leases
 from loaders.table.client import DynamoStore
 from loaders.writes.budgets import TableBudgets
 from tests import codes, principals
@@ -65,6 +66,7 @@ async def fill(api: Api, clock: Clock, store: DynamoStore) -> None:
     )
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
+    await Leases(store, "server", [0], lambda: 0.0).take()
     await TableBudgets(lambda: store, Budget(60, 60), lambda: 1_772_366_400_000_000).take("somebody", 1)
     clock.move(minutes=2)
 

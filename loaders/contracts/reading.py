@@ -205,6 +205,25 @@ class ReadPage(_ReadContract[M]):
         return _page_cost(size + self.page_rule.look_ahead, self.codec.largest)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadTail(_ReadContract[M]):
+    """The items of a range that grows at its end, up to `most` in order; no field can be bound to it."""
+
+    range: Callable[..., KeyRange]
+    most: int
+    operation: str = field(default="Query", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"Query"})
+
+    async def read(
+        self, store: Store, *key: Any, consistent: bool
+    ) -> tuple[list[tuple[Position, M | DamagedItemError]], bool]:
+        """The items with their keys, and whether these are all; a damaged one is an error in its place."""
+        query = Query(self.id, self.range(*key), self.most, consistent=consistent, shape=self.codec.shape)
+        found = await store.query(query)
+        return [(place, self.codec.try_read(item)) for place, item in found.items], found.last is None
+
+
 async def read_items(
     store: Store, contract: str, codec: Codec[M], keys: Sequence[tuple[Any, ...]], *, consistent: bool
 ) -> list[M | Exception | None]:

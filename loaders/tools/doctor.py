@@ -82,6 +82,8 @@ class Table:
         """Items of kinds that no request reads."""
         self.expired = 0
         """Items whose time to live has passed."""
+        self.unfollowed: list[int] = []
+        """Parts of the log that nobody follows."""
         self._items: list[Item] = []
         self._claims: dict[Key, Item] = {}
         self._with_events: set[str] = set()

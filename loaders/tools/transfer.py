@@ -1,7 +1,8 @@
 """Exports the table to a file and imports it into another one, through any DynamoDB endpoint.
 
 The file has JSON lines: a header, then `{"Item": …}` in DynamoDB's JSON for each item, then a summary. The format item
-is in the header only; the budgets of rate limits expire by themselves and are left out.
+is in the header only. The budgets of rate limits expire by themselves, and leases of the log are renewed all the time:
+both are left out, so followers of an imported log begin with its start.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from typing import Any
 import orjson
 
 from domain.errors import OperatorError
+from loaders import keys
 from loaders.concurrency import together
 from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
 from loaders.contracts.table_state import FORMAT_VERSION
@@ -218,7 +220,7 @@ async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) 
 
 
 def _is_data(item: WireItem) -> bool:
-    return item["PK"]["S"] != "TABLE" and not item["PK"]["S"].startswith("RATE#")
+    return not keys.is_of_its_table(item["PK"]["S"])
 
 
 def _key(item: WireItem) -> Key:

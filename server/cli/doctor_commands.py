@@ -10,6 +10,7 @@ import typer
 from domain.access_codes import CodeRing
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
+from loaders.following.leases import unfollowed
 from loaders.table.clock import utc_now
 from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
@@ -80,6 +81,7 @@ async def _examine(
             found, table = await doctor.check_table(
                 items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
             )
+            table.unfollowed = await unfollowed(store)
         return found, await doctor.repair(found) if repair else found, table
 
 
@@ -92,13 +94,16 @@ def _report(found: list[Finding], left: list[Finding], table: Table, *, as_json:
     repaired = [finding for finding in found if finding not in left]
     if as_json:
         report: dict[str, Any] = {"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired))}
-        report |= {"unknown": table.unknown, "expired": table.expired}
+        report |= {"unknown": table.unknown, "expired": table.expired, "unfollowed": table.unfollowed}
         typer.echo(json.dumps(report, indent=2))
         return
     for kind, count in sorted(table.unknown.items()):
         typer.echo(f"{kind}: {count} of a kind that is not known")
     if table.expired:
         typer.echo(f"{table.expired} expired, which the store has not deleted: see `smartlocker table expire`")
+    if table.unfollowed:
+        parts = ", ".join(map(str, table.unfollowed))
+        typer.echo(f"nobody follows the log (parts {parts}): history and figures stand still until a server does")
     for finding in repaired:
         typer.echo(f"{finding.invariant}  {finding.place}: {finding.problem} (repaired)")
     for finding in left:

@@ -10,7 +10,7 @@ from domain.authorization import Scope
 from loaders import keys
 from loaders.contracts.base import Contract
 from loaders.contracts.cost import ALWAYS, Cost
-from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.reading import ReadOne, ReadPage, ReadTail
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
 from loaders.contracts.writing import WriteContract
@@ -99,6 +99,12 @@ def _section(contract: Contract, used: list[BoundField]) -> str:
             lines.append("- Consistency: strong")
         case ReadItems():
             lines += ["- BatchGetItem for up to 100 keys of any items", "- Consistency: strong"]
+        case ReadTail():
+            lines += [
+                f"- Query, Limit {contract.most}: {_spelled(contract.range)}",
+                "- Order: ASC",
+                "- Consistency: eventual or strong",
+            ]
         case WriteContract():
             lines += _write(contract, used)
     errors = ", ".join(f"{error.code} {error.status}" for error in contract.errors) or "none of its own"

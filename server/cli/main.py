@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from domain.times import Instant
+    from loaders.following.registry import FollowingParts
     from loaders.table.http_client import Timeouts
     from server.http.endpoint import RequestObserver
 
@@ -27,6 +28,10 @@ _COMMANDS = {
     "serve": (
         "serve:serve_app",
         "Run the server; without SMARTLOCKER_ENDPOINT_URL also the embedded store, with demo data the first time.",
+    ),
+    "follow": (
+        "follow:follow",
+        "Follow the log without serving requests: keep history and figures, and notice what becomes due.",
     ),
     "token": ("auth_commands:token", "Create a token for a development server with the same data directory."),
     "explain": (
@@ -62,6 +67,8 @@ class Injected(NamedTuple):
     """The machine's clock, which `serve` corrects."""
     timeouts: Timeouts | None = None
     """How long `serve` waits for the store."""
+    following: FollowingParts | None = None
+    """Who follows the log in `serve` and `follow`. Default: all followers and sweepers."""
     sleep: Sleep | None = None
     """The function by which `migrate` waits for servers. Default: asyncio's."""
 

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from domain.access_codes import CodeRing
 from domain.errors import UnavailableError
+from loaders.following.registry import FollowingParts
 from loaders.table.client import StoreConnection
 from loaders.tools.definition import check_table
 from loaders.tools.table_state import record_code_keys
@@ -91,7 +92,7 @@ def check_profile(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, given: Injected) -> None:
-    with configured_logging(settings) as write_line, _listen(settings) as listener:
+    with configured_logging(settings) as write_line, listen(settings) as listener:
         for line in unknown_variables():
             logger.warning(line)
         async with connect(settings, serves=True) as connected:
@@ -108,7 +109,12 @@ async def _serve(settings: Settings, given: Injected) -> None:
                 await Supervisor(settings, connection, listener, greet).run()
                 return
             readiness = Readiness(watched_store(settings, given.machine))
-            parts = Parts(readiness=readiness, observer=given.observer, write_line=write_line)
+            parts = Parts(
+                readiness=readiness,
+                observer=given.observer,
+                following=_following(settings, given),
+                write_line=write_line,
+            )
             app = create_app(settings, connection, parts)
             server = HttpServer(app, settings, readiness)
             greet()
@@ -122,6 +128,8 @@ async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerCo
         parts = Parts(
             readiness=readiness,
             observer=given.observer,
+            # One worker is enough: if it dies, it is replaced sooner than another could take its leases.
+            following=_following(settings, given) if config.number == 0 else None,
             shared_budgets=config.budgets,
             shared_metrics=config.shared_metrics,
             write_line=write_line,
@@ -130,6 +138,10 @@ async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerCo
         server = WorkerServer(app, settings, readiness, config)
         _settle_memory()
         await server.serve(sockets=[])
+
+
+def _following(settings: Settings, given: Injected) -> FollowingParts | None:
+    return given.following or FollowingParts() if settings.follow == "on" else None
 
 
 async def _check_code_keys(ring: CodeRing, connection: StoreConnection) -> None:
@@ -155,7 +167,7 @@ def _settle_memory() -> None:
 
 
 @contextmanager
-def _listen(settings: Settings) -> Iterator[socket.socket]:
+def listen(settings: Settings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # With its protocol named, asyncio turns off Nagle's algorithm for every connection.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -24,6 +24,12 @@ class Readiness:
         self.store = store
         self.table = None if store is None else table or TableWatch()
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether the table can be used, and the store's time is known."""
+        is_timed = self.store is None or self.store.clock.is_known
+        return is_timed and (self.table is None or self.table.refusal is None)
+
     def require_usable_table(self) -> None:
         """Refuses a request while the table has another format or is being migrated."""
         if self.table is not None:

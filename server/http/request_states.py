@@ -56,6 +56,11 @@ class RequestStates:
                 self._use(watched)
                 yield
 
+    @property
+    def backend(self) -> Backend:
+        """The data layer of what runs beside requests, whose operations metrics count too."""
+        return self._backend.with_store(self.store)
+
     def new(self, principal: Principal, request: GraphQLRequest, budget: RequestBudget) -> RequestState:
         """The state of one request; who asks for it closes it."""
         return RequestState(

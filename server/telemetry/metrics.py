@@ -1,6 +1,6 @@
 """Prometheus metrics, in a registry of the application. Every label has few values, whatever clients send."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
 
@@ -43,12 +43,8 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._shown = self._registry if shared is None else shared.use()
         self._names = _Names(documents, _operations_in(self._shown))
-        self._running = Gauge(
-            "smartlocker_requests_in_flight",
-            "Requests that are running.",
-            registry=self._registry,
-            multiprocess_mode="sum",
-        )
+        self._running = self._gauge("requests_in_flight", "Requests that are running.")
+        self._followers: dict[str, None] = {}
         self._requests = self._counter("requests", "Requests by operation and code.", "operation", "code")
         self._request_seconds = self._seconds("request", "Time from a request to its response.", "operation")
         self._operations = self._counter("store_operations", "Store operations.", "contract", "operation", "outcome")
@@ -60,6 +56,9 @@ class Metrics:
             "smartlocker_batch_size", "Keys of one BatchGetItem.", ["contract"], buckets=_SIZES, registry=self._registry
         )
         self._introspections = self._counter("introspections", "Introspection fields, which graphql-core executes.")
+        self._told = self._counter("followed_activities", "Activities that followers were told.", "shard", "follower")
+        self._lag = self._gauge("follower_lag_seconds", "Time by which a follower is behind.", "shard", "follower")
+        self._followed = self._gauge("followed_shards", "Whether this server follows a part of the log.", "shard")
         self._shown.register(_ProcessState(health))
 
     def watch(self, observation: Observation) -> Callable[[], None]:
@@ -85,6 +84,17 @@ class Metrics:
     def note_introspection(self) -> None:
         self._introspections.inc()
 
+    def told(self, shard: int, follower: str, activities: int) -> None:
+        """See Progress."""
+        self._told.labels(shard, follower).inc(activities)
+
+    def behind(self, shard: int, seconds: Mapping[str, float] | None) -> None:
+        """See Progress. The followers of a part that another server follows are not behind here."""
+        self._followed.labels(shard).set(seconds is not None)
+        self._followers |= dict.fromkeys(seconds or ())
+        for follower in self._followers:
+            self._lag.labels(shard, follower).set((seconds or {}).get(follower, 0))
+
     async def page(self, _: Request) -> Response:
         return Response(generate_latest(self._shown), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})
 
@@ -95,6 +105,9 @@ class Metrics:
         name = self._names.label(observation)
         self._requests.labels(name, observation.code).inc()
         self._request_seconds.labels(name).observe(observation.duration * _NANO)
+
+    def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
+        return Gauge(f"smartlocker_{name}", help_text, labels, registry=self._registry, multiprocess_mode="sum")
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"smartlocker_{name}_total", help_text, labels, registry=self._registry)

@@ -19,6 +19,7 @@ from server.telemetry.request_log import RequestLog
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from loaders.following.loop import Progress
     from server.telemetry.shared_metrics import SharedMetrics
 
 Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
@@ -62,6 +63,11 @@ class Telemetry:
     @property
     def note_introspection(self) -> Callable[[], None] | None:
         return None if self._metrics is None else self._metrics.note_introspection
+
+    @property
+    def progress(self) -> Progress | None:
+        """Is told how far followers of the log have got."""
+        return self._metrics
 
     def observe(self, app: ASGIApp) -> ASGIApp:
         """The application with its requests observed; if all telemetry is off, the application itself."""

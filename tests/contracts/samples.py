@@ -2,7 +2,7 @@
 
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, make_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -113,6 +113,7 @@ def arguments_of(builder: Callable[..., Any], names: Names, **given: Any) -> dic
         "audience": ReservableBy.MEMBERS,
         "size": LockerSize.XL,
         "lot": "0000",
+        "shard": 0,
         "email": names.email.lower(),
         "door": door_of(names.locker, None),
         "purpose": reservation_purpose(names.locker, names.reservation),
@@ -142,7 +143,7 @@ def record(model: type[M], number: int, *, longest: bool = False, **given: Any) 
     return model(**values)
 
 
-def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: FBT001, PLR0911  # a table of types
+def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: C901, FBT001, PLR0911  # a table of types
     if get_origin(hint) in {Union, types.UnionType}:
         return _value(name, get_args(hint)[0], number, longest) if longest else None
     if longest and name in _LONG and not is_dataclass(hint):
@@ -156,6 +157,8 @@ def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: FB
         return record(cast("type[Any]", kind), number, longest=longest)
     if get_origin(kind) is tuple:
         return tuple(get_args(kind)[0])[-1:] if _is_enum(get_args(kind)[0]) else ("one",)
+    if get_origin(kind) is Mapping:
+        return {"one": NOON}
     if _is_enum(kind):
         return list(kind)[-1]
     if kind in {int, bool}:

@@ -6,7 +6,7 @@
 import pytest
 
 from loaders import keys
-from loaders.contracts.reading import ReadPage
+from loaders.contracts.reading import ReadPage, ReadTail
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.write_parts import AS_READ
 from loaders.contracts.writing import WriteContract
@@ -49,7 +49,8 @@ def check_request(operation: Operation) -> None:
         else:
             is_indexed, most = False, 1000
         assert 1 <= operation.limit <= most
-        assert ("IndexName" in request, operation.consistent) == (is_indexed, not isinstance(contract, ReadPage))
+        assert ("IndexName" in request) is is_indexed
+        assert operation.consistent is not isinstance(contract, ReadPage) or isinstance(contract, ReadTail)
         return
     assert "IndexName" not in str(request)
     if isinstance(operation, Transact):

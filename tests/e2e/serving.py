@@ -45,7 +45,7 @@ class Server:
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
                 [*program, "serve", *options],
-                env=_environment({"drain_seconds": 0, reports.VARIABLE: self._plans, "PYTHONPATH": ROOT, **settings}),
+                env=environment({"drain_seconds": 0, reports.VARIABLE: self._plans, "PYTHONPATH": ROOT, **settings}),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -179,7 +179,7 @@ def command(
     """A command that has ended with this status."""
     result = subprocess.run(
         [*map(str, program), *map(str, words)],
-        env=_environment(settings),
+        env=environment(settings),
         input=answer,
         capture_output=True,
         text=True,
@@ -235,7 +235,7 @@ def _parent_and_program(process: int) -> tuple[int, str] | None:
     return None if state in {"Z", "X"} else (int(parent), program)
 
 
-def _environment(settings: Mapping[str, object]) -> dict[str, str]:
+def environment(settings: Mapping[str, object]) -> dict[str, str]:
     named = {"port": 0, **settings}
     return os.environ | {
         name if name.isupper() else f"SMARTLOCKER_{name.upper()}": str(value) for name, value in named.items()

@@ -74,6 +74,7 @@ def test_workers_serve_in_turn_on_one_store_and_any_of_them_shows_the_metrics_of
             assert metric(server, "smartlocker_requests_total") == 10
             assert metric(server, "smartlocker_request_seconds_count") == 10
             assert metric(server, "smartlocker_requests_in_flight") == 0
+            assert metric(server, "smartlocker_followed_shards") == 4  # one of them follows
         # every line is whole
         lines = [json.loads(line) for line in server.stderr.splitlines()]
         assert sum(line["event"] == "request" for line in lines) == 10

@@ -22,7 +22,17 @@ TIMES = st.datetimes(timezones=st.just(UTC)).map(to_instant) | st.sampled_from([
 DAYS = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(lambda day: Day(day.isoformat()))
 SLOTS = st.sampled_from(DaySlot)
 
-OTHERS = {"masked", "named_by", "log_shard", "ordering", "stretches", "reservation_place", "shown", "spelled"}
+OTHERS = {
+    "is_of_its_table",
+    "log_shard",
+    "masked",
+    "named_by",
+    "ordering",
+    "reservation_place",
+    "shown",
+    "spelled",
+    "stretches",
+}
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
 WIDER = {"stretch", "offers"}
 BUILDERS: list[Any] = [

@@ -18,6 +18,7 @@ from tests.contracts.samples import NOON, SHORT, Names, arguments_of, at, day
 from tests.contracts.scenarios.actions import Call
 from tests.contracts.scenarios.bookings import BOOKED, PAY, REJECT, api_key, approve
 from tests.contracts.scenarios.codes import AT_LOCATION, CODED, CROWD, REVEALED, enter
+from tests.contracts.scenarios.following import TAKEN
 from tests.contracts.scenarios.lockers import (
     FOR_OTHER,
     FOR_RECIPIENT,
@@ -53,6 +54,7 @@ _LOOK_UPS: dict[str, tuple[Call, ...]] = {
     "QC-100": (*CODED, *REVEALED),
     "QC-103": (*CODED, CROWD),
     "QC-104": (*CODED, enter("000000")),
+    "QC-120": (TAKEN,),
     "QC-109": (LOCATION, enter("000000", **AT_LOCATION)),
 }
 """The record that each look-up finds."""

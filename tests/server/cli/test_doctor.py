@@ -64,6 +64,7 @@ def test_a_full_scan_states_its_cost_and_needs_consent(run: Run, broken: dict[st
         "repaired": [],
         "unknown": {},
         "expired": 0,
+        "unfollowed": [0, 1, 2, 3],
     }
     assert run("doctor", "--full-scan", "--yes", "--repair", **broken).status == 0
 

@@ -22,7 +22,7 @@ from loaders.tools.table_state import read_state
 from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 from server.cli.main import app
-from server.cli.serve import _listen
+from server.cli.serve import listen
 from server.settings import Settings
 from tests import codes
 from tests.api import unchanged
@@ -151,7 +151,9 @@ async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_the
     assert migrated.status == 0
     assert "left as they are (" not in migrated.out
     checked = await on_table("doctor", "--full-scan", "--yes")
-    assert (checked.status, checked.out) == (0, "LockCode: 1 of a kind that is not known\nno violation\n")
+    unknown, unfollowed, found = checked.out.splitlines()
+    assert (checked.status, unknown, found) == (0, "LockCode: 1 of a kind that is not known", "no violation")
+    assert unfollowed.startswith("nobody follows the log (parts 0, 1, 2, 3): ")
 
 
 async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirmed(
@@ -302,7 +304,7 @@ async def test_connections_send_small_packets_at_once() -> None:
         no_delay.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    with _listen(Settings(port=0)) as listener:
+    with listen(Settings(port=0)) as listener:
         async with await asyncio.start_server(connected, sock=listener):
             _, writer = await asyncio.open_connection(*listener.getsockname())
             assert await no_delay == 1

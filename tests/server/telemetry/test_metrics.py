@@ -1,6 +1,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
 from loaders.backend import Backend
+from loaders.following.leases import LeaseTimes
+from loaders.following.registry import FollowingParts
+from loaders.keys import log_shard
 from loaders.table.clock import utc_now
 from loaders.table.health import StoreHealth
 from loaders.writes.api_keys import create_api_key
@@ -19,6 +23,7 @@ from server.http.health import Readiness
 from server.telemetry.metrics import MAX_NAMES
 from tests.api import UPDATE_STATUS, Api
 from tests.conftest import OpenApi
+from tests.following import Told
 from tests.issuer import bearer
 from tests.over_http import post
 from tests.wire import Answer, Hold, Wire
@@ -189,3 +194,27 @@ async def test_every_metric_and_its_labels_are_documented(open_api: OpenApi) -> 
         for sample in family.samples:
             name = next((name for name in names if sample.name.startswith(name)), None)
             assert name is None or set(sample.labels) - {"le"} == documented[name], sample
+
+
+def lags_of(found: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+    return {key: value for key, value in found.items() if key[0] == "follower_lag_seconds"}
+
+
+def counted_for(found: dict[tuple[str, ...], float]) -> dict[str, float]:
+    """How many activities the follower was told, by part."""
+    return {key[2]: value for key, value in found.items() if key[0] == "followed_activities_total" and value}
+
+
+async def test_followers_are_counted_with_how_far_behind_they_are(open_api: OpenApi) -> None:
+    told = Told()
+    following = FollowingParts(lambda _: [told], lambda _: [], LeaseTimes(0.2, 5, 6), timedelta(0))
+    async with open_api(metrics="on", following=following) as api:
+        await api.owner("ada")
+        shard = str(log_shard("ada"))
+        async with asyncio.timeout(60):
+            # every part is followed, and one of them had something to tell
+            while len(lags_of(found := await samples(api))) < 4 or counted_for(found) != {shard: 1}:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert all(0 <= value < 60 for value in lags_of(found).values())
+        assert [found["followed_shards", str(number)] for number in range(4)] == [1, 1, 1, 1]
+        assert (await api.client.get("/ready")).text == "ready"

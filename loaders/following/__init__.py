@@ -1,0 +1,1 @@
+"""Following the log: leases, positions, and the loop that passes activities on to followers."""

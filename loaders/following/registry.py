@@ -1,0 +1,29 @@
+"""All followers and sweepers, as a server runs them."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from loaders.backend import Backend
+from loaders.following.followers import Follower, Sweeper
+from loaders.following.leases import LEASE_TIMES, LeaseTimes
+from loaders.log import HORIZON
+
+
+def followers_of(backend: Backend) -> list[Follower]:
+    del backend
+    return []
+
+
+def sweepers_of(backend: Backend) -> list[Sweeper]:
+    del backend
+    return []
+
+
+class FollowingParts(NamedTuple):
+    """Who follows the log in a process."""
+
+    followers: Callable[[Backend], Sequence[Follower]] = followers_of
+    sweepers: Callable[[Backend], Sequence[Sweeper]] = sweepers_of
+    times: LeaseTimes = LEASE_TIMES
+    horizon: timedelta = HORIZON

@@ -1,0 +1,173 @@
+"""Two servers that follow the log and are killed again and again: nothing is lost, and nothing is counted twice.
+
+`make log` kills 25 times, with the leases and the horizon of a real server.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+import httpx
+import pytest_asyncio
+
+from domain.activity import Activity
+from loaders import keys
+from loaders.codecs import LOG_ENTRY, LogLease
+from loaders.contracts.following import LOG_LEASES
+from loaders.log import activities_of
+from loaders.table.client import DynamoStore
+from server.app import new_id
+from tests.conftest import Dump
+from tests.e2e.counting import COUNT, SECONDS, Count, count_key
+from tests.e2e.serving import COMMAND, Server, environment, start
+from tests.tables import PlainClient
+
+PROGRAM = (sys.executable, "-m", "tests.e2e.counting")
+KILLS = int(os.environ.get("FOLLOWING_KILLS", "2"))
+TIMES = "3 8 10 30" if KILLS >= 25 else "0.3 2 2.5 4"
+SHARDS = range(keys.LOG_SHARDS)
+CREATE = 'mutation { createOwner(input: {ownerId: "%s", kind: USER, name: "Bob"}) { userErrors { code } } }'
+
+
+class Load:
+    """Clients that create owners at both servers, and try again elsewhere if one is dead."""
+
+    def __init__(self, urls: Callable[[], list[str]]) -> None:
+        self._urls = urls
+        self.acknowledged: list[str] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(self._send(number)) for number in range(3)]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send(self, number: int) -> None:
+        async with httpx.AsyncClient(timeout=30) as client:
+            while True:
+                owner_id, urls = new_id(), self._urls()
+                try:
+                    answer = await client.post(urls[number % len(urls)], json={"query": CREATE % owner_id})
+                    if answer.json().get("data"):
+                        self.acknowledged.append(owner_id)
+                except httpx.TransportError:
+                    number += 1
+                await asyncio.sleep(0.02)
+
+
+class Cluster:
+    """Two servers on one table, and the parts of the log that they follow."""
+
+    def __init__(self, folder: Path, settings: dict[str, str], store: DynamoStore) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._store = store
+        self._starts = count()
+        self.servers: list[Server] = []
+
+    @property
+    def urls(self) -> list[str]:
+        return [server.url for server in self.servers]
+
+    async def started(self, **settings: str) -> Server:
+        folder = self._folder / f"server-{next(self._starts)}"
+        return await asyncio.to_thread(start, folder, PROGRAM, **self._settings, **settings)
+
+    async def leases(self) -> dict[int, LogLease]:
+        """Those that somebody has ever taken."""
+        found = await LOG_LEASES.read_many(self._store, [(shard,) for shard in SHARDS], consistent=True)
+        return {lease.shard: lease for lease in found if isinstance(lease, LogLease)}
+
+    async def kill(self, number: int) -> float:
+        """Kills a server; returns after how many seconds the other has taken over its parts."""
+        await asyncio.to_thread(self.servers[number].end, signal.SIGKILL)
+        began, last = time.monotonic(), 0.0
+        known, missing = await self.leases(), {*SHARDS}
+        while missing:
+            for shard, lease in (await self.leases()).items():
+                is_taken = lease.number > known[shard].number
+                if shard in missing and (is_taken or lease.counter > known[shard].counter + 1):
+                    missing.remove(shard)
+                    last = time.monotonic() - began if is_taken else last
+            await asyncio.sleep(0.05)
+        return last
+
+    async def until(self, is_so: Callable[[dict[int, LogLease]], bool]) -> None:
+        async with asyncio.timeout(120):
+            while not is_so(await self.leases()):  # noqa: ASYNC110  # the servers have no event
+                await asyncio.sleep(0.05)
+
+
+@pytest_asyncio.fixture
+async def cluster(
+    tmp_path: Path, at_store: dict[str, str], plain_client: PlainClient, table: str
+) -> AsyncIterator[Cluster]:
+    made = Cluster(tmp_path, at_store | {SECONDS: TIMES}, DynamoStore(plain_client.transport, table))
+    try:
+        yield made
+    finally:
+        for server in made.servers:
+            if server.process.poll() is None:
+                server.end(signal.SIGKILL)
+
+
+async def logged(dump: Dump, shard: int) -> list[Activity]:
+    items = await dump()
+    partition = keys.log_entries(shard).pk
+    entries = [LOG_ENTRY.decode(item) for (place, _), item in items.items() if place == partition]
+    return [activity for entry in entries for activity in activities_of(entry)]
+
+
+async def test_killed_followers_lose_nothing_and_count_nothing_twice(cluster: Cluster, dump: Dump) -> None:
+    cluster.servers.append(await cluster.started())
+    await cluster.until(lambda leases: len(leases) == len(SHARDS))
+    cluster.servers.append(await cluster.started())
+    load = Load(lambda: cluster.urls)
+    async with load.running():
+        took = [await cluster.kill(0)]
+        for number in range(1, KILLS):
+            cluster.servers[1 - number % 2] = await cluster.started()
+            took.append(await cluster.kill(number % 2))
+
+    ends = {shard: max(activity.occurred_at for activity in await logged(dump, shard)) for shard in SHARDS}
+    await cluster.until(lambda leases: all(leases[shard].positions["counting"] > ends[shard] for shard in SHARDS))
+    told = set()
+    for shard in SHARDS:
+        found = COUNT.decode((await dump())[count_key(shard)])
+        activities = [activity for activity in await logged(dump, shard) if activity.occurred_at <= found.position]
+        ids = [activity.activity_id for activity in activities]
+        assert found == Count(shard=shard).with_all(ids, found.position, found.fence)
+        told |= {activity.happening.owner_id for activity in activities}
+    assert {*load.acknowledged} <= told
+    print(f"{len(told)} changes, {KILLS} kills, taken over after {[round(one, 1) for one in took]} s")  # noqa: T201
+    assert 0 < max(took) < 15
+
+    (living,) = [server for server in cluster.servers if server.process.poll() is None]
+    assert await asyncio.to_thread(living.end) == 0
+    assert {lease.holder for lease in (await cluster.leases()).values()} == {None}
+
+
+async def test_a_process_of_its_own_follows_beside_a_server_that_does_not(
+    cluster: Cluster, at_store: dict[str, str], tmp_path: Path
+) -> None:
+    cluster.servers.append(await cluster.started(follow="off"))
+    with subprocess.Popen(  # noqa: ASYNC220  # no time
+        [COMMAND, "follow"], env=environment({"drain_seconds": 0, **at_store}), cwd=tmp_path
+    ) as process:
+        await cluster.until(lambda leases: len(leases) == len(SHARDS))
+        assert {lease.holder for lease in (await cluster.leases()).values()} != {None}
+        process.terminate()
+    assert process.returncode == 0
+    assert {lease.holder for lease in (await cluster.leases()).values()} == {None}
+    assert cluster.servers[0].ready == (200, "ready")
