@@ -161,7 +161,7 @@ def create_follower(settings: Settings, connection: StoreConnection, parts: Part
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with states.open(parts.readiness), _following(states, telemetry, parts):
+        async with telemetry.running(), states.open(parts.readiness), _following(states, telemetry, parts):
             yield
 
     return Starlette(routes=[*telemetry.routes(), *health_routes(parts.readiness)], lifespan=lifespan)

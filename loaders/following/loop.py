@@ -66,7 +66,8 @@ class Following:
         try:
             yield
         finally:
-            await _end([keeper, *(task for tasks in self._tasks.values() for task in tasks)])
+            await _end([keeper])  # before what it has begun
+            await _end([task for tasks in self._tasks.values() for task in tasks])
             with suppress(Exception):  # others then wait until they can take them
                 async with asyncio.timeout(_GIVE_BACK_SECONDS):
                     await self._leases.give_back(self._positions)
@@ -77,20 +78,24 @@ class Following:
 
     async def _keep(self) -> float:
         """Renews and takes leases, and works for exactly those that are held."""
+        failure: Exception | None = None
         try:
             if self._is_usable():
                 await self._leases.renew(self._positions)
                 await self._leases.take()
-        finally:
-            held = self._leases.held
-            for shard in range(keys.LOG_SHARDS):
-                known = self._tails.get(shard)
-                if known is not None and (shard not in held or held[shard].number != known.fence.number):
-                    del self._tails[shard]
-                    await _end(self._tasks.pop(shard))
-                if shard in held and shard not in self._tails:
-                    self._begin(held[shard])
-            self._report()
+        except Exception as error:  # noqa: BLE001  # raised below
+            failure = error
+        held = self._leases.held
+        for shard in range(keys.LOG_SHARDS):
+            known = self._tails.get(shard)
+            if known is not None and (shard not in held or held[shard].number != known.fence.number):
+                del self._tails[shard]
+                await _end(self._tasks.pop(shard))
+            if shard in held and shard not in self._tails:
+                self._begin(held[shard])
+        self._report()
+        if failure is not None:
+            raise failure
         return self._keep_seconds
 
     def _begin(self, lease: LogLease) -> None:

@@ -128,7 +128,7 @@ async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerCo
         parts = Parts(
             readiness=readiness,
             observer=given.observer,
-            # One worker is enough: if it dies, it is replaced sooner than another could take its leases.
+            # One worker is enough: if it dies, its successor takes its leases as soon as another worker could.
             following=_following(settings, given) if config.number == 0 else None,
             shared_budgets=config.budgets,
             shared_metrics=config.shared_metrics,
