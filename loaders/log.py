@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -16,8 +17,9 @@ HORIZON = timedelta(seconds=30)
 """Nothing appears in the log with a stamp that is older than this: a transaction is sent 15 seconds after its stamp at
 the latest, and applied a few seconds later; clocks differ by four at most."""
 
-_NAMES = {name: to_camel(name) for name in HAPPENING_FIELDS}
-_ATTRIBUTES = {attribute: name for name, attribute in _NAMES.items()}
+_ATTRIBUTES = {to_camel(name): name for name in HAPPENING_FIELDS}
+_PLAIN = [attribute for attribute in _ATTRIBUTES if attribute != "changes"]
+_values = attrgetter(*(_ATTRIBUTES[attribute] for attribute in _PLAIN))
 _KINDS: dict[str, Any] = {"kind": ActivityKind, "status": LockerStatus, "size": LockerSize}
 
 
@@ -51,11 +53,8 @@ def activities_of(entry: LogEntry) -> list[Activity]:
 
 
 def _encoded(number: int, happening: Happening) -> dict[str, Any]:
-    found: dict[str, Any] = {"n": number}
-    for name, attribute in _NAMES.items():
-        value = getattr(happening, name)
-        if value is not None and value != ():
-            found[attribute] = value
+    values = zip(_PLAIN, _values(happening), strict=True)
+    found: dict[str, Any] = {"n": number} | {name: value for name, value in values if value is not None}
     if happening.changes:
         found["changes"] = [[change.field, change.before, change.after] for change in happening.changes]
     return found

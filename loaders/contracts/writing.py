@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from domain.activity import ActivityKind
 from loaders import keys
-from loaders.codecs import LOG_ENTRY, LogEntry
+from loaders.codecs import LOG_ENTRY
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.contracts.reading import in_batches, read_items
@@ -195,10 +195,10 @@ class WriteContract(Contract):
         if undeclared := set(kinds) - set(self.emits):
             raise ContractError(f"{self.id} does not emit {', '.join(undeclared)}")
 
-    def log_step(self, entry: LogEntry, stamp: Stamp) -> Step:
-        """The step that logs what a transaction does, in an entry with this stamp."""
-        key = keys.log_entry(entry.shard, entry.stamp, entry.entry_id)
-        return Step("log", Action.PUT, key, LOG_ENTRY.encode(entry), stamp=stamp)
+    def log_step(self, shard: int, stamp: Stamp, entry_id: str, attributes: dict[str, Any]) -> Step:
+        """The step that logs what a transaction does, with these attributes of an entry beside those of its key."""
+        own = {"entityType": LOG_ENTRY.entity_type, "shard": shard, "stamp": stamp.at, "entryId": entry_id}
+        return Step("log", Action.PUT, keys.log_entry(shard, stamp.at, entry_id), own | attributes, stamp=stamp)
 
     def transact(self, *steps: Step) -> Transact:
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_items:

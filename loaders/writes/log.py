@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from domain.activity import Actor, Happening
 from domain.authorization import Principal
-from domain.times import shift, to_seconds
+from domain.times import Instant, shift, to_seconds
 from loaders import keys
 from loaders.backend import Backend
-from loaders.codecs import LogEntry
 from loaders.contracts.writing import WriteContract
 from loaders.log import encode_happenings
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
+
+_SECOND = len("2026-03-01T12:00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +37,26 @@ class Log:
         """The steps that log what a transaction does; they are made last, since the time that they name grows old."""
         contract.check_emitted(happening.kind for happening in happenings)
         stamp, entry_id = self.backend.stamp(), self.backend.new_id()
-        expires_at = to_seconds(shift(stamp.at, self.backend.log_retention))
-        actor = {} if self.principal is None else _attributes(Actor.of(self.principal))
+        common = {"expiresAt": _expiry(stamp.at[:_SECOND], self.backend.log_retention), **self._actor}
         shards: dict[int, list[tuple[int, Happening]]] = {}
         for numbered in enumerate(happenings):
             for shard in {keys.log_shard(place) for place in numbered[1].places}:
                 shards.setdefault(shard, []).append(numbered)
-        steps = []
-        for shard, told in sorted(shards.items()):
-            text = encode_happenings(told)
-            entry = LogEntry(
-                shard=shard, stamp=stamp.at, entry_id=entry_id, happenings=text, expires_at=expires_at, **actor
-            )
-            steps.append(contract.log_step(entry, stamp))
-        return steps
+        return [
+            contract.log_step(shard, stamp, entry_id, {"happenings": encode_happenings(told), **common})
+            for shard, told in sorted(shards.items())
+        ]
+
+    @property
+    def _actor(self) -> dict[str, Any]:
+        if self.principal is None:
+            return {}
+        actor = Actor.of(self.principal)
+        attributes = {"actorSubject": actor.subject, "actorRole": actor.role}
+        more = {"actorOwnerId": actor.owner_id, "actorKeyId": actor.key_id}
+        return attributes | {name: value for name, value in more.items() if value is not None}
 
 
-def _attributes(actor: Actor) -> dict[str, Any]:
-    return {
-        "actor_subject": actor.subject,
-        "actor_role": actor.role,
-        "actor_owner_id": actor.owner_id,
-        "actor_key_id": actor.key_id,
-    }
+@lru_cache(1)
+def _expiry(second: str, retention: timedelta) -> int:
+    return to_seconds(shift(Instant(f"{second}.000Z"), retention))
