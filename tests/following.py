@@ -21,11 +21,13 @@ class Told:
     name: str = "told"
     is_ordered: bool = False
     fails: bool = False
+    most: int = 10_000
+    """How many activities it can do at once."""
     calls: list[tuple[list[str], Instant]] = field(default_factory=list)
 
     async def apply(self, shard: int, activities: Sequence[Activity], until: Instant, fence: Fence) -> None:
         assert shard == fence.shard
-        if self.fails:
+        if self.fails or len(activities) > self.most:
             raise RuntimeError
         self.calls.append(([activity.activity_id for activity in activities], until))
 

@@ -15,7 +15,7 @@ from domain.errors import UnavailableError
 from domain.times import EARLIEST, LATEST, Instant, shift, to_datetime
 from loaders.backend import Backend
 from loaders.codecs import LogEntry
-from loaders.concurrency import outcomes
+from loaders.concurrency import together
 from loaders.contracts.following import LOG_TAIL
 from loaders.conversion import DamagedItemError
 from loaders.following.followers import Fence, Follower
@@ -32,6 +32,8 @@ _OVERLAP = timedelta(seconds=5)
 """Of the reads in between: as a rule, a transaction is visible that soon after its stamp."""
 LONGEST_PAUSE = 60.0
 """After failures in a row, in seconds."""
+_MORE = 10
+"""How many entries more a follower is told after each success, if it was told fewer after a failure."""
 _TICK = timedelta(milliseconds=1)
 
 
@@ -50,6 +52,8 @@ class _Tail:
     """When everything since the position must be read again."""
     paused_until: float = 0.0
     failures: int = 0
+    most: int = LOG_TAIL.most
+    """How many entries it is told at once, and those of the same millisecond: fewer after a failure."""
 
     def is_due(self, now: float) -> bool:
         return now >= self.paused_until and (now >= self.whole_at or not self.follower.is_ordered)
@@ -123,7 +127,7 @@ class LogTail:
         sharing = [tail for tail in due if tail is first or read.is_for(tail)]
         for tail in sharing:
             tail.read_at = now
-        await outcomes(self._pass_on(tail, read) for tail in sharing)
+        await together(self._pass_on(tail, read) for tail in sharing)
 
     async def _read(self, tail: _Tail, *, is_whole: bool) -> _Read:
         asked_at = self._backend.stamp().at
@@ -149,6 +153,10 @@ class LogTail:
             for key, entry in read.entries
             if tail.position < log_stamp_of(key) <= last and key not in tail.told
         }
+        if is_cut := len(new) > tail.most:
+            beyond = log_stamp_of([*new][tail.most])
+            new = {key: entry for key, entry in new.items() if log_stamp_of(key) <= beyond}
+            position, last = min(position, beyond), min(last, beyond)
         activities = _activities(new.values())
         try:
             if activities:
@@ -156,12 +164,14 @@ class LogTail:
                     await tail.follower.apply(self.fence.shard, activities, position, self.fence)
         except Exception as error:  # noqa: BLE001  # whatever it is, the other followers go on
             self._failed(tail, error)
+            tail.most = max(1, len(new) // 2)
             return
+        tail.most = min(LOG_TAIL.most, tail.most + _MORE)
         if tail.failures:
             tail.failures = 0
             log_recovery(f"{tail.follower.name} in part {self.fence.shard}")
         if read.is_whole:
-            is_behind = read.until < read.horizon
+            is_behind = is_cut or read.until < read.horizon
             tail.whole_at = self._timer() + (0 if is_behind else _WHOLE_SECONDS)
         tail.position = position
         tail.passed_until = min(read.asked_at, last)

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -141,6 +142,18 @@ async def test_a_follower_that_fails_is_told_again_while_others_go_on(
         "following the log: bad in part 0 failed, and is tried again",
         "following the log: bad in part 0 works again",
     ]
+
+
+async def test_a_follower_that_cannot_do_as_much_at_once_is_told_less(world: World) -> None:
+    told = Told(is_ordered=True, most=100)
+    tail = world.tail(told, since=EARLIEST)
+    await world.log(*((-100 + number // 2 / 1000, f"{number:04d}") for number in range(400)))
+    await world.pass_time(tail, 60)
+    assert told.ids == [f"{number:04d}-0" for number in range(400)]
+    for (names, until), (following, _) in pairwise(told.calls):
+        assert len(names) % 2 == 0  # none of a millisecond is left for the next call
+        assert until == at(NOW, -100 + int(names[-1][:4]) // 2 / 1000)
+        assert following[0] > names[-1]
 
 
 async def test_a_follower_that_is_far_behind_keeps_no_other_waiting(world: World) -> None:
