@@ -258,7 +258,7 @@ _SHOWN = frozenset(
 """The fields whose values are logged: statuses, times and ids."""
 _UNTOLD = frozenset(
     {
-        *("created_at", "updated_at", "version", "last_change", "transfers", "occupied_by"),
+        *("created_at", "updated_at", "version", "last_change", "transfers", "occupied_by", "overdue_since"),
         *("ended_at", "ended_by", "end_reason", "decided_by", "decided_by_subject", "reason"),
     }
 )
@@ -307,6 +307,7 @@ def changes_between(before: V, after: V) -> tuple[Change, ...]:
 def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None = None) -> Happening:
     """Tells what happened to a locker, with its state after it."""
     former = locker if before is None else before
+    overdue = (Change("overdue", "true", "false"),) if former.overdue_since and locker.overdue_since is None else ()
     return Happening(
         kind=kind,
         locker_id=locker.locker_id,
@@ -317,7 +318,8 @@ def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None =
         version=locker.version,
         status=locker.status,
         size=locker.size,
-        changes=changes_between(former, locker),
+        is_overdue=None if locker.overdue_since is None else True,
+        changes=changes_between(former, locker) + overdue,
     )
 
 

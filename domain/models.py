@@ -79,6 +79,14 @@ class ReservationStatus(DescribedEnum):
     CANCELLED = "CANCELLED", "The reservation was canceled before it started."
 
 
+class ReservationOutcome(DescribedEnum):
+    """Outcome of a reservation whose time was over."""
+
+    COMPLETED = "COMPLETED", "It was checked in, and has left its locker."
+    EXPIRED = "EXPIRED", "It was never checked in."
+    OCCUPIED = "OCCUPIED", "It still occupied its locker."
+
+
 class ReservationParty(DescribedEnum):
     """Who ended a reservation."""
 
@@ -123,6 +131,8 @@ class Locker:
     features: tuple[str, ...]
     occupied_by: ReservationId | None = None
     """Reservation whose start made the locker OCCUPIED."""
+    overdue_since: Instant | None = None
+    """End of the reservation that occupies the locker, once that was logged; it goes with `occupied_by`."""
     transfers: int | None = None
     """How often it got another owner; codes that are not tied to a reservation or booking end with each transfer."""
     last_change: str | None = None

@@ -5,7 +5,15 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from domain.errors import BadInputError
-from domain.models import ActivePointer, Reservation, ReservationSlot, ReservationStatus
+from domain.models import (
+    ActivePointer,
+    Locker,
+    LockerStatus,
+    Reservation,
+    ReservationOutcome,
+    ReservationSlot,
+    ReservationStatus,
+)
 from domain.times import Instant, shift, to_datetime
 
 CLOCK_SKEW = timedelta(seconds=10)
@@ -112,6 +120,17 @@ def effective_status(reservation: Reservation, now: Instant) -> ReservationStatu
     if not has_ended(reservation, now):
         return ReservationStatus.ACTIVE
     return ReservationStatus.EXPIRED if reservation.started_at is None else ReservationStatus.COMPLETED
+
+
+def occupies(reservation: Reservation, locker: Locker) -> bool:
+    return locker.status is LockerStatus.OCCUPIED and locker.occupied_by == reservation.reservation_id
+
+
+def outcome_of(reservation: Reservation, locker: Locker) -> ReservationOutcome:
+    """The outcome of a reservation whose time is over and that nobody has ended."""
+    if occupies(reservation, locker):
+        return ReservationOutcome.OCCUPIED
+    return ReservationOutcome.EXPIRED if reservation.started_at is None else ReservationOutcome.COMPLETED
 
 
 def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:

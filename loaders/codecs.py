@@ -23,6 +23,7 @@ from domain.models import (
     Reservation,
     ReservationDetails,
     ReservationId,
+    ReservationOutcome,
     ReservationSlot,
 )
 from domain.times import Day, Instant
@@ -117,11 +118,16 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReservation:
-    """A reservation, the revision of the guard that wrote it, and its slot; one migrated after its end has no slot."""
+    """A reservation, the revision of the guard that wrote it, and its slot; one migrated after its end has no slot.
+
+    `due_shard` is the part of the log in which its end is due, `ended_as` what it was when its end was logged.
+    """
 
     reservation: Reservation
     revision: int | None = None
     slot: str | None = None
+    due_shard: int = 0
+    ended_as: ReservationOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +185,11 @@ class TableState:
     """Ids of the keys that access codes or devices may need."""
 
 
+def _due_index(stored: StoredReservation) -> dict[str, str]:
+    made = stored.reservation
+    return keys.due_index(stored.due_shard, made.end_at, made.locker_id, made.reservation_id)
+
+
 LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)
 OWNER_LOCKER = Codec(LockerSummary, "OWNER_LOCKER", keys.owner_locker, largest=2000, usual=300)
 OWNER = Codec(Owner, "OWNER", keys.owner, largest=2000, usual=350)
@@ -186,7 +197,14 @@ EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM", keys.email_claim, largest=2000, u
 RESERVATION = Codec(Reservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
 STORED_RESERVATION = Codec(StoredReservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
 LIVE_RESERVATION = Codec(Reservation, "LIVE_RESERVATION", keys.live_reservation, largest=1900, usual=350)
-STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION", keys.live_reservation, largest=1900, usual=350)
+STORED_LIVE_RESERVATION = Codec(
+    StoredReservation,
+    "LIVE_RESERVATION",
+    keys.live_reservation,
+    index=lambda one: _due_index(one) if one.ended_as is None else {},
+    largest=1900,
+    usual=350,
+)
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION", keys.owner_reservation, largest=1900, usual=350)
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE", keys.active_pointer, largest=1900, usual=400)
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM", keys.reservation_claim, largest=600, usual=300)

@@ -26,7 +26,7 @@ from domain.models import (
     ReservationId,
 )
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
-from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
+from loaders.table.positions import Between, IndexPartition, IndexUntil, Key, KeyRange, Prefix
 
 LOG_SHARDS = 4
 """The parts of the log: each takes some 500 transactions a second."""
@@ -335,6 +335,16 @@ def table_state() -> Key:
     return Key("TABLE", "FORMAT")
 
 
+def due_index(due_shard: int, end_at: Instant, locker_id: LockerId, reservation_id: ReservationId) -> dict[str, str]:
+    """The index attributes of a live reservation whose end is not logged yet, by its end."""
+    return {"GSI1PK": f"DUE#{due_shard}", "GSI1SK": f"{end_at}#{locker_id}#{reservation_id}"}
+
+
+def due_reservations(due_shard: int, until: Instant) -> KeyRange:
+    """The reservations in a part of the log that end until then, included."""
+    return IndexUntil(f"DUE#{due_shard}", f"{until}~")
+
+
 def locations(status: LocationStatus) -> KeyRange:
     """All locations of a status, by creation."""
     return IndexPartition(f"LOCATION#{status}")
@@ -459,5 +469,7 @@ def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
             return f"PK = {pk}", f"SK begins_with {prefix}"
         case Between(pk, low, high):
             return f"PK = {pk}", f"SK BETWEEN {low} AND {high}"
+        case IndexUntil(pk, high):
+            return "index GSI1", f"GSI1PK = {pk}, GSI1SK <= {high}"
         case IndexPartition(pk):
             return "index GSI1", f"GSI1PK = {pk}"

@@ -3,9 +3,12 @@
 from typing import Any
 
 from domain.budgets import Budget
+from loaders import keys
+from loaders.backend import Backend
 from loaders.following.leases import Leases
 from loaders.table.client import DynamoStore
 from loaders.writes.budgets import TableBudgets
+from loaders.writes.moments import end_due_reservations
 from tests import codes, principals
 from tests.api import CREATE_RESERVATION, TRANSFER, Api, mutation
 from tests.conftest import Clock
@@ -21,7 +24,7 @@ async def reserve(api: Api, name: str, start: str, end: str, owner: str = "bob",
     await api.done(CREATE_RESERVATION, **named, startAt=f"2026-03-0{start}:00Z", endAt=f"2026-03-0{end}:00Z")
 
 
-async def fill(api: Api, clock: Clock, store: DynamoStore) -> None:
+async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     """A location with lockers, reservations, bookings and codes in every state."""
     place = await prepare(api)
     await api.owner("bob", email="Bob@example.com")
@@ -40,6 +43,7 @@ async def fill(api: Api, clock: Clock, store: DynamoStore) -> None:
     clock.move(minutes=5)
     await reserve(api, "over", "1T11:30", "1T12:06", lockerId="l2")
     await reserve(api, "past", "1T11:30", "1T12:06", "ada", lockerId="l3")
+    await api.done(START, lockerId="l2", reservationId="over")
     recipient = {"name": "Rita", "email": "rita@example.com", "phone": "+390612345678"}
     await reserve(api, "running", "1T12:03", "1T14:00")
     await reserve(api, "next", "2T12:00", "2T14:00", reference="order 1", recipient=recipient, metadata={"size": 3})
@@ -66,9 +70,13 @@ async def fill(api: Api, clock: Clock, store: DynamoStore) -> None:
     )
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
+    store = backend.store
+    assert isinstance(store, DynamoStore)
     await Leases(store, "server", [0], lambda: 0.0).take()
     await TableBudgets(lambda: store, Budget(60, 60), lambda: 1_772_366_400_000_000).take("somebody", 1)
     clock.move(minutes=2)
+    for shard in range(keys.LOG_SHARDS):
+        await end_due_reservations(backend, shard, clock.now)
 
 
 async def use_codes(api: Api, place: str) -> None:

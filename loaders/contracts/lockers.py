@@ -21,7 +21,11 @@ from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
 
-_AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
+# That a locker became overdue is no new version.
+_AS_READ = (
+    "#version = :expectedVersion AND #ownerId = :readOwner "
+    "AND (attribute_not_exists(#overdueSince) OR #overdueSince = :readOverdue)"
+)
 
 # Each transaction is conditioned on the locker as it was read, so its copies are written whole, whatever is there.
 _LOCKER_AS_READ = update("locker", LOCKER, _AS_READ)
@@ -35,6 +39,8 @@ GONE_OFFER = delete("gone offer", LOCKER_OFFER, None, most=2, when="the locker i
 _OFFER = put("offer", LOCKER_OFFER, None, most=2, when="the locker is in service at a location")
 _OFFERS = (GONE_OFFER, _OFFER)
 _LOCKER_READ = ItemRead("locker", LOCKER)
+_ROUNDS = 2
+"""A locker may become overdue once while it is changed."""
 
 
 # A change of status moves each copy within the index.
@@ -79,6 +85,7 @@ CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
+    rounds=_ROUNDS,
     steps=(*STATUS_RULES, *_OFFERS),
     most_steps=5,
     emits=(ActivityKind.LOCKER_STATUS_CHANGED,),
@@ -94,6 +101,7 @@ TRANSFER_LOCKER = WriteContract(
     id="QC-06",
     purpose="Transfer a locker to another owner",
     reads=(_LOCKER_READ,),
+    rounds=_ROUNDS,
     steps=(
         _LOCKER_AS_READ,
         delete("old copy", OWNER_LOCKER, None, index_writes=1),
@@ -128,6 +136,7 @@ CHANGE_LOCKER = WriteContract(
     id="QC-12",
     purpose="Rename, configure or move a locker",
     reads=(_LOCKER_READ,),
+    rounds=_ROUNDS,
     steps=(
         _LOCKER_AS_READ,
         *_COPIES,

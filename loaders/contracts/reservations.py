@@ -110,13 +110,20 @@ _NO_POINTER_RULES = (
 TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *LAST_CHANGE_RULES)
 """The steps on which every write of a locker's reservations depends."""
 
+# A reservation is marked when its end is logged; that is no new version.
+_MARK_AS_READ = "(attribute_not_exists(#endedAs) OR #endedAs = :readMark)"
 _FREE_OR_OWN_SLOT = "attribute_not_exists(#PK) OR (#reservationId = :reservationId AND #lockerId = :lockerId)"
 _CHANGE_RULES = (
     _GUARD,
-    update("reservation", RESERVATION, "#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion"),
+    update(
+        "reservation",
+        RESERVATION,
+        f"#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion AND {_MARK_AS_READ}",
+    ),
     put("reservation copy", OWNER_RESERVATION, None),
-    put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
-    delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is canceled or released"),
+    # Its place in the index changes with its end.
+    put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live", index_writes=2),
+    delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is canceled or released", index_writes=1),
     delete("free slot", RESERVATION_SLOT, _FREE_OR_OWN_SLOT, when="it is canceled or released"),
     put("notification", NOTIFICATION, None, when="someone else ends the reservation with a reason", item_bytes=1900),
     *_POINTER_RULES,
@@ -133,9 +140,14 @@ SETTLE_LAST_CHANGE = WriteContract(
     reads=(_GUARD_READ, _RESERVATION_READ),
     steps=(
         *GUARD_RULES,
-        check("same reservation", STORED_RESERVATION, "#version = :readVersion", when="the reservation exists"),
+        check(
+            "same reservation",
+            STORED_RESERVATION,
+            f"#version = :readVersion AND {_MARK_AS_READ}",
+            when="the reservation exists",
+        ),
         check("no reservation", STORED_RESERVATION, IS_NEW, when="the guard names one that does not exist"),
-        put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation is live"),
+        put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation is live", index_writes=1),
         delete("no live copy", STORED_LIVE_RESERVATION, None, when="it was canceled or released"),
     ),
     most_steps=3,
@@ -165,7 +177,7 @@ CREATE_RESERVATION = WriteContract(
         put("claim", RESERVATION_CLAIM, IS_NEW),
         # Its key has no locker id: with the same id and start at another locker it would replace that one's copy.
         put("copy", OWNER_RESERVATION, IS_NEW),
-        put("live copy", STORED_LIVE_RESERVATION, None),
+        put("live copy", STORED_LIVE_RESERVATION, None, index_writes=1),
         put("any claim", ANY_CLAIM, IS_NEW, when="any locker of a location was asked for"),
         put("slot", RESERVATION_SLOT, "attribute_not_exists(#PK) OR #endAt <= :now"),
         put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference"),
@@ -392,12 +404,54 @@ USE_RESERVATION = WriteContract(
         UnavailableError,
     ),
     note=f"{REPEATED_CHANGE} A start makes the locker OCCUPIED, a release makes it AVAILABLE, in the same transaction. "
-    "Nothing runs when a reservation ends: the next start takes the locker over and records the overstay.",
+    "The end of a reservation leaves the locker OCCUPIED: the next start takes it over and records the overstay.",
     cardinality="The reservation, its copies, the slot, the guard and the pointer; the locker and its copies; an "
     "overstay event or a notification; the last change is checked.",
     hot_partition=_HOT_PARTITION,
 )
 
+
+DUE_RESERVATIONS = ReadPage(
+    id="QC-140",
+    purpose="Reservations whose end is not logged yet, by their end",
+    range=keys.due_reservations,
+    codec=LIVE_RESERVATION,
+    note="Only the sweeper of a part of the log reads it, every five seconds. The list may be a moment old, so each "
+    "reservation is read again before it is ended (QC-141).",
+    cardinality="Those that ended since the last sweep; after a time without servers, all that ended in it.",
+    hot_partition="Low: every reservation is written to one of four partitions, each of which takes about 1,000 small "
+    "writes a second.",
+)
+
+END_RESERVATION = WriteContract(
+    id="QC-141",
+    purpose="Log the end of a reservation whose time is over",
+    reads=(BatchRead(items=(_RESERVATION_READ, _LOCKER_READ)),),
+    rounds=3,
+    steps=(
+        update(
+            "reservation",
+            STORED_RESERVATION,
+            "#status = :live AND #endAt = :readEnd AND #version = :readVersion AND attribute_not_exists(#endedAs)",
+        ),
+        put("live copy", STORED_LIVE_RESERVATION, None, index_writes=1),
+        replace(STATUS_RULES[0], name="occupied locker", when="the reservation still occupies its locker"),
+        check(
+            "left locker",
+            LOCKER,
+            "attribute_not_exists(#occupiedBy) OR #occupiedBy <> :reservationId",
+            when="it was checked in, and does not occupy its locker any more",
+        ),
+    ),
+    most_steps=3,
+    emits=(ActivityKind.RESERVATION_ENDED, ActivityKind.RESERVATION_OVERDUE),
+    errors=(UnavailableError,),
+    note="Only the sweeper of a part of the log sends it, ten seconds after the end: then it is over by the clock of "
+    "every server. The mark makes it happen once, whoever sends it, and is no new version. The live copy leaves the "
+    "index, and a locker that is still occupied knows since when it is overdue.",
+    cardinality="The reservation, its live copy and its locker.",
+    hot_partition="Low: one locker's partition.",
+)
 
 OWNER_RESERVATIONS = ReadPage(
     id="QC-14",

@@ -6,13 +6,14 @@ from loaders.contracts.reading import ReadOne
 from loaders.contracts.write_parts import IS_NEW, ItemRead, put
 from loaders.contracts.writing import WriteContract
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """The format that this version reads and writes.
 
 1: a table without a state item. 2: the copies of lockers are in the index by status, and the active pointers store the
 latest end of the locker's reservations. 3: no item has a form in which other programs wrote it. 4: every locker says
 who may reserve it and has its offers, and live reservations have live copies. 5: every item has today's form; its
-servers are the first that look at the state while they run.
+servers are the first that look at the state while they run. 6: live reservations are in the index until their end is
+logged.
 """
 
 STATE_OF_TABLE = ReadOne(

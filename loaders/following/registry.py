@@ -7,6 +7,7 @@ from typing import NamedTuple
 from loaders.backend import Backend
 from loaders.following.followers import Follower, Sweeper
 from loaders.following.leases import LEASE_TIMES, LeaseTimes
+from loaders.following.moments import Moments
 from loaders.log import HORIZON
 
 
@@ -16,8 +17,7 @@ def followers_of(backend: Backend) -> list[Follower]:
 
 
 def sweepers_of(backend: Backend) -> list[Sweeper]:
-    del backend
-    return []
+    return [Moments(backend)]
 
 
 class FollowingParts(NamedTuple):

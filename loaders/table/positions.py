@@ -133,4 +133,18 @@ class IndexPartition:
         return "#GSI1PK = :pk", {":pk": self.pk}
 
 
+@dataclass(frozen=True, slots=True)
+class IndexUntil(IndexPartition):
+    """The beginning of a partition of the index, up to a sort key, included."""
+
+    high: str
+
+    def __contains__(self, key: Position) -> bool:
+        return isinstance(key, IndexKey) and key.index_pk == self.pk and key.index_sk <= self.high
+
+    @property
+    def condition(self) -> tuple[str, dict[str, str]]:
+        return "#GSI1PK = :pk AND #GSI1SK <= :high", {":pk": self.pk, ":high": self.high}
+
+
 KeyRange: TypeAlias = Prefix | Between | IndexPartition

@@ -16,6 +16,7 @@ from domain.models import (
     LockerId,
     LockerSize,
     ReservableBy,
+    ReservationOutcome,
     ReservationStatus,
     record_from,
 )
@@ -45,6 +46,7 @@ from loaders.tools.partitions import pointer_problem
 from loaders.tools.target import Group, Target
 from loaders.writes.lockers import copies_of
 from loaders.writes.reservation_steps import claim_of, slot_of
+from loaders.writes.timeline import live_copy_of
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
 """Attributes that earlier versions wrote to the guard of a locker."""
@@ -186,7 +188,22 @@ class Timelines:
             held = self._held.get((made.owner_id, made.locker_id, made.reservation_id))
             slot = held or next(name for name in map(slot_name, count()) if name not in taken)
             taken.add(slot)
-        return replace(stored, reservation=made, slot=slot)
+        return self._due(replace(stored, reservation=made, slot=slot), is_new="dueShard" not in draft.placed)
+
+    def _due(self, stored: StoredReservation, *, is_new: bool) -> StoredReservation:
+        """A reservation with its place among those that end, or with the mark of one that ended long ago.
+
+        Old ends are not logged, except of reservations that still occupy their locker: these are overdue now.
+        """
+        made, locker = stored.reservation, self._target.items.get(keys.locker(stored.reservation.locker_id), {})
+        if not is_new:
+            return stored
+        ended_as = None
+        is_over = made.status is ReservationStatus.ACTIVE and has_ended(made, self._target.now)
+        if is_over and locker.get("occupiedBy") != made.reservation_id:
+            ended_as = ReservationOutcome.EXPIRED if made.started_at is None else ReservationOutcome.COMPLETED
+        due_shard = keys.log_shard(str(locker.get("locationId") or made.owner_id))
+        return replace(stored, due_shard=due_shard, ended_as=ended_as)
 
     def _group(self, place: Key, draft: Draft[StoredReservation], stored: StoredReservation) -> Group:
         items, made = self._target.items, stored.reservation
@@ -200,15 +217,15 @@ class Timelines:
             or keys.reservation(LockerId(other), made.start_at, made.reservation_id) not in items
         ):
             group[copy] = OWNER_RESERVATION.encode(made)
-        is_live = made.status is ReservationStatus.ACTIVE
+        live = live_copy_of(stored)
         live_copy = STORED_LIVE_RESERVATION.key_of(stored)
-        group[live_copy] = STORED_LIVE_RESERVATION.encode(replace(stored, slot=None)) if is_live else None
+        group[live_copy] = None if live is None else STORED_LIVE_RESERVATION.encode(live)
         if stored.slot is not None:
             slot = slot_of(made, stored.slot)
             taken = RESERVATION_SLOT.key_of(slot)
             if "slot" not in items.get(place, {}):
                 group[taken] = RESERVATION_SLOT.encode(slot)
-            elif not is_live and items.get(taken, {}).get("reservationId") == made.reservation_id:
+            elif live is None and items.get(taken, {}).get("reservationId") == made.reservation_id:
                 group[taken] = None
         return group
 

@@ -181,6 +181,8 @@ def _lost_of_reservation(stored: StoredReservation, world: World) -> Iterator[st
     is_over = made.status is not ReservationStatus.ACTIVE or has_ended(made, shift(world.now, CLOCK_SKEW))
     if stored.slot is None and not is_over:
         yield "it takes no slot of its owner"
+    if stored.ended_as is not None and not has_ended(made, world.now):
+        yield "it is marked as ended before its end"
 
 
 def _of_booking(booking: Booking, _: World) -> Dues:
@@ -246,8 +248,16 @@ def _differing_code(code: AccessCode, world: World) -> Iterator[str]:
         yield "its owner is not that of its reservation or booking"
 
 
+def _overdue_since(world: World, key: Key) -> Instant | None:
+    """When the reservation ended that occupies a locker, once that is logged."""
+    stored = world.record(codecs.STORED_RESERVATION, key)
+    return None if stored is None or stored.ended_as is None else stored.reservation.end_at
+
+
 def _occupied(locker: Locker, world: World) -> Iterator[str]:
     if locker.occupied_by is None:
+        if locker.overdue_since is not None:
+            yield "it is overdue, and no reservation occupies it: change its status"
         return
     claim = world.record(codecs.RESERVATION_CLAIM, keys.reservation_claim(locker.locker_id, locker.occupied_by))
     if claim is not None and world.get(_reservation(claim)) is None:
@@ -256,6 +266,8 @@ def _occupied(locker: Locker, world: World) -> Iterator[str]:
     is_in_use = made is not None and made.status is ReservationStatus.ACTIVE and made.started_at is not None
     if locker.status is not LockerStatus.OCCUPIED or not is_in_use:
         yield f"it is occupied by reservation {locker.occupied_by}, which does not use it: change its status"
+    elif claim is not None and locker.overdue_since != _overdue_since(world, _reservation(claim)):
+        yield "it does not know since when it is overdue: change its status"
 
 
 def basis_of(code: AccessCode) -> tuple[Codec[Any], Key]:

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -33,10 +33,10 @@ from domain.models import (
     ReservationId,
     ReservationStatus,
 )
-from domain.schedule import has_ended, slot_name
+from domain.schedule import has_ended, outcome_of, slot_name
 from domain.times import Instant, shift
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, BOOKING, GUARD, Guard
+from loaders.codecs import ACCESS_EVENT, BOOKING, GUARD, STORED_LIVE_RESERVATION, STORED_RESERVATION, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.contracts.writing import new_items
 from loaders.table.client import Store
@@ -211,7 +211,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> Piece:
     if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
     piece = new_items(register_steps(locker, content))
-    return piece + _timeline(locker, reservations, number, now) if reservations else piece
+    return piece + _timeline(locker, reservations, number, midnight, now) if reservations else piece
 
 
 def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[Piece]:
@@ -258,7 +258,8 @@ def _reservations(
     return reservations
 
 
-def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> Piece:
+def _timeline(locker: Locker, reservations: list[Reservation], number: int, midnight: Instant, now: Instant) -> Piece:
+    """The reservations of a locker; the end of those of yesterday is known."""
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
     items: dict[Key, Mapping[str, Any]] = {}
@@ -282,6 +283,12 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, now:
             locker=locker,
         )
         items |= dict(new_items(steps))
+        if has_ended(reservation, midnight):
+            record = keys.reservation(locker.locker_id, reservation.start_at, reservation.reservation_id)
+            stored = STORED_RESERVATION.decode(items[record])
+            ended = replace(stored, ended_as=outcome_of(reservation, locker))
+            items[record] = STORED_RESERVATION.encode(ended)
+            items[STORED_LIVE_RESERVATION.key_of(ended)] = STORED_LIVE_RESERVATION.encode(replace(ended, slot=None))
         guard = Guard(revision=count + 1)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())

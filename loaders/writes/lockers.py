@@ -94,7 +94,7 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
 
     values: dict[str, Any] = {"status": command.new_status}
     if command.new_status is not LockerStatus.OCCUPIED:
-        values["occupied_by"] = None
+        values |= {"occupied_by": None, "overdue_since": None}
     kind = ActivityKind.LOCKER_STATUS_CHANGED
     return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, kind, values, check=check)
 
@@ -150,7 +150,7 @@ async def retire_locker(backend: Backend, command: RetireLocker, principal: Prin
         same = RETIRE_LOCKER.step("same guard", (locker_id,), readRevision=guard.revision)
         return [same, *last_change_step(RETIRE_LOCKER, locker_id, guard)]
 
-    values = {"status": LockerStatus.RETIRED, "occupied_by": None}
+    values = {"status": LockerStatus.RETIRED, "occupied_by": None, "overdue_since": None}
     kind = ActivityKind.LOCKER_RETIRED
     return await _change(backend, RETIRE_LOCKER, command, principal, kind, values, conditions=unreserved)
 
@@ -173,7 +173,7 @@ def change_steps(contract: WriteContract, current: Locker, changed: Locker) -> l
     """The steps that change a locker and its copies, and move these with its owner and location."""
     locker_id, old_location, new_location = current.locker_id, current.location_id, changed.location_id
     steps = [
-        contract.change_step("locker", current, changed, expectedVersion=current.version, readOwner=current.owner_id),
+        contract.change_step("locker", current, changed, **locker_as_read(current)),
         *_copy_steps(contract, changed),
     ]
     if changed.owner_id != current.owner_id:
@@ -186,6 +186,12 @@ def change_steps(contract: WriteContract, current: Locker, changed: Locker) -> l
     if new_location not in {None, old_location}:
         steps.append(contract.step("location", (new_location,), active=LocationStatus.ACTIVE))
     return steps + _offer_steps(contract, current, changed)
+
+
+def locker_as_read(locker: Locker) -> dict[str, Any]:
+    """The values that every write of a locker is conditioned on."""
+    overdue_since = locker.overdue_since or "never"
+    return {"expectedVersion": locker.version, "readOwner": locker.owner_id, "readOverdue": overdue_since}
 
 
 def _require_change(principal: Principal, owner_id: OwnerId) -> None:
@@ -231,12 +237,12 @@ async def _change(
 
         def on_refusal(refusal: TransactionRefusedError) -> Locker | None:
             item = refusal.failed.get("locker")
-            if item is None:
+            found = current if item is None else LOCKER.decode(item)
+            if (found.version, found.owner_id) == (current.version, current.owner_id):
                 explain(refusal)
-                return None
+                return None  # it may have become overdue
             # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this
             # very request, or another owner, and then the caller may not see it any more.
-            found = LOCKER.decode(item)
             if not request.is_made(found):
                 _require_change(principal, found.owner_id)
             request.check_made(found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.activity import ActivityKind, Happening, door_happening, locker_happening
 from domain.bookings import Notification
+from domain.changes import revised
 from domain.commands.base import fingerprint_of
 from domain.commands.reservations import CreateReservation, Recipient
 from domain.lifecycle import IN_SERVICE
@@ -18,6 +19,7 @@ from domain.models import (
     ActivePointer,
     EventId,
     Locker,
+    LockerStatus,
     Reservation,
     ReservationDetails,
     ReservationId,
@@ -26,6 +28,8 @@ from domain.models import (
     ReservationStatus,
     record_from,
 )
+from domain.times import Instant
+from loaders import keys
 from loaders.codecs import AnyClaim, ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.contracts.writing import WriteContract
@@ -36,6 +40,7 @@ from loaders.writes.timeline import (
     guard_step,
     last_change_step,
     live_step,
+    mark_as_read,
     next_revision,
     pointer_step,
 )
@@ -56,14 +61,16 @@ def create_steps(
     any_claim: AnyClaim | None = None,
 ) -> list[Step]:
     contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
-    stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
+    due_shard = keys.log_shard(locker.location_id or reservation.owner_id)
+    revision = next_revision(guard)
+    stored = StoredReservation(reservation=reservation, revision=revision, slot=slot.slot, due_shard=due_shard)
     in_service: dict[str, Any] = {status.lower(): status for status in IN_SERVICE}
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
         contract.record_step("reservation", stored),
         contract.record_step("claim", record_from(ReservationClaim, reservation, fingerprint=content)),
         contract.record_step("copy", reservation),
-        live_step(contract, reservation, guard),
+        live_step(contract, stored),
         pointer_step(contract, locker_id, context.pointer, becomes),
         contract.record_step("slot", slot, now=reservation.created_at),
         contract.step(
@@ -100,9 +107,10 @@ def change_steps(
             readStatus=before.status,
             readEnd=before.end_at,
             readVersion=before.version,
+            readMark=mark_as_read(read),
         ),
         contract.record_step("reservation copy", changed),
-        live_step(contract, changed, guard),
+        live_step(contract, replace(read, reservation=changed, revision=next_revision(guard))),
         pointer_step(contract, locker_id, context.pointer, becomes),
         *last_change_step(contract, locker_id, guard, but=before.reservation_id),
     ]
@@ -165,6 +173,12 @@ def end_notification(ended: Reservation) -> Notification | None:
         message=f"Your reservation of locker {ended.locker_id} from {ended.start_at} was {done}: {ended.end_reason}",
         created_at=ended.ended_at,
     )
+
+
+def occupied(locker: Locker, started: Reservation, now: Instant) -> Locker:
+    """A locker after the check-in of a reservation."""
+    values = {"occupied_by": started.reservation_id, "overdue_since": None}
+    return revised(locker, now, status=LockerStatus.OCCUPIED, **values)
 
 
 def use_steps(

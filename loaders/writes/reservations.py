@@ -50,6 +50,7 @@ from domain.schedule import (
     effective_status,
     free_slot,
     has_begun,
+    occupies,
     overlaps,
 )
 from domain.times import Instant
@@ -71,6 +72,7 @@ from loaders.writes.reservation_steps import (
     create_steps,
     details_of,
     end_notification,
+    occupied,
     slot_of,
     slot_steps,
     use_happenings,
@@ -175,7 +177,7 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
         if reservation.status is ReservationStatus.CANCELLED:
             return {}
         _check_reason(state, command.reason)
-        _check_not_over(reservation, now, "canceled")
+        _check_not_over(state, "canceled")
         if has_begun(reservation, now):
             message = "The reservation has started, so it cannot be canceled. Release it instead."
             raise ReservationStartedError(message, reservation)
@@ -220,7 +222,7 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
         _require_own(state)
         if reservation.started_at is not None and reservation.status is ReservationStatus.ACTIVE:
             return {}
-        _check_not_over(reservation, now, "started")
+        _check_not_over(state, "started")
         if not has_begun(reservation, now):
             message = f"The reservation starts at {reservation.start_at}."
             raise ReservationNotStartedError(message, reservation)
@@ -228,7 +230,7 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
         return {"started_at": now}
 
     def occupy(state: _State, locker: Locker) -> Locker:
-        return revised(locker, state.now, status=LockerStatus.OCCUPIED, occupied_by=state.reservation.reservation_id)
+        return occupied(locker, state.reservation, state.now)
 
     kind = ActivityKind.RESERVATION_STARTED
     return await _change(backend, USE_RESERVATION, command, principal, kind, start, use=occupy)
@@ -245,17 +247,17 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
         if reservation.status is ReservationStatus.COMPLETED:
             return {}
         _check_reason(state, command.reason)
-        if not _occupies(reservation, state.locker):
-            _check_not_over(reservation, now, "released")
+        if not occupies(reservation, state.locker):
+            _check_not_over(state, "released")
         if not has_begun(reservation, now):
             message = "The reservation has not started, so it cannot be released. Cancel it instead."
             raise ReservationNotStartedError(message, reservation)
         return _end_values(state, ReservationStatus.COMPLETED, command.reason)
 
     def leave(state: _State, locker: Locker) -> Locker:
-        if not _occupies(state.reservation, locker):
+        if not occupies(state.reservation, locker):
             return locker
-        return revised(locker, state.now, status=LockerStatus.AVAILABLE, occupied_by=None)
+        return revised(locker, state.now, status=LockerStatus.AVAILABLE, occupied_by=None, overdue_since=None)
 
     kind = ActivityKind.RESERVATION_RELEASED
     return await _change(backend, USE_RESERVATION, command, principal, kind, release, ends=True, use=leave)
@@ -291,7 +293,7 @@ async def _move_end(
         check_end_after_start(reservation.start_at, new_end, "newEndAt")
         if reservation.end_at == new_end and reservation.status is ReservationStatus.ACTIVE:
             return {}
-        _check_not_over(reservation, now, done)
+        _check_not_over(state, done)
         check_reservation_window(reservation.start_at, new_end, now, backend.longest_reservation, "newEndAt")
         return decide(state)
 
@@ -352,7 +354,9 @@ async def _change(
         notice = end_notification(changed)
         if notice is not None:
             steps.append(contract.record_step("notification", notice))
-        happenings = [reservation_happening(kind, changed, locker, reservation), *use_happenings(locker, used)]
+        # One whose end was logged is not ended once more by its release.
+        told = kind if stored.ended_as is None else ActivityKind.RESERVATION_CHANGED
+        happenings = [reservation_happening(told, changed, locker, reservation), *use_happenings(locker, used)]
         return Decision(changed, steps, happenings)
 
     log = Log(backend, principal)
@@ -395,20 +399,17 @@ def _end_values(state: _State, status: ReservationStatus, reason: str | None) ->
     return {"status": status, "ended_at": state.now, "ended_by": state.party, "end_reason": reason}
 
 
-def _occupies(reservation: Reservation, locker: Locker) -> bool:
-    return locker.status is LockerStatus.OCCUPIED and locker.occupied_by == reservation.reservation_id
-
-
-def _check_not_over(reservation: Reservation, now: Instant, done: str) -> None:
-    match effective_status(reservation, now):
+def _check_not_over(state: _State, done: str) -> None:
+    reservation = state.reservation
+    match effective_status(reservation, state.now):
         case ReservationStatus.CANCELLED:
             why = "was canceled"
         case ReservationStatus.COMPLETED if reservation.status is ReservationStatus.COMPLETED:
             why = "was released"
-        case ReservationStatus.COMPLETED | ReservationStatus.EXPIRED:
-            why = "has ended"
-        case _:
+        case ReservationStatus.UPCOMING | ReservationStatus.ACTIVE if state.stored.ended_as is None:
             return
+        case _:
+            why = "has ended"
     raise ReservationOverError(f"The reservation {why}, so it cannot be {done}.", reservation)
 
 

@@ -135,11 +135,17 @@ def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None
     return contract.change_step("guard", guard, becomes, at=(locker_id,), readRevision=guard.revision)
 
 
-def live_step(contract: WriteContract, changed: Reservation, guard: Guard | None) -> Step:
+def live_step(contract: WriteContract, stored: StoredReservation) -> Step:
     """Writes the live copy of a reservation; removes it where the reservation is canceled or released."""
-    if changed.status is not ReservationStatus.ACTIVE:
+    live, changed = live_copy_of(stored), stored.reservation
+    if live is None:
         return contract.step("no live copy", (changed.locker_id, changed.start_at, changed.reservation_id))
-    return contract.record_step("live copy", StoredReservation(reservation=changed, revision=next_revision(guard)))
+    return contract.record_step("live copy", live)
+
+
+def mark_as_read(stored: StoredReservation) -> str:
+    """The value that the mark of a reservation is compared with; no reservation is marked as none."""
+    return stored.ended_as or "NONE"
 
 
 def last_change_step(
@@ -168,13 +174,9 @@ async def settle(store: Store, locker_id: LockerId) -> None:
         if stored is None:
             steps.append(SETTLE_LAST_CHANGE.step("no reservation", place))
         else:
-            steps.append(SETTLE_LAST_CHANGE.step("same reservation", place, readVersion=stored.reservation.version))
-            live = live_copy_of(stored)
-            steps.append(
-                SETTLE_LAST_CHANGE.step("no live copy", place)
-                if live is None
-                else SETTLE_LAST_CHANGE.record_step("live copy", live)
-            )
+            as_read: dict[str, Any] = {"readVersion": stored.reservation.version, "readMark": mark_as_read(stored)}
+            steps.append(SETTLE_LAST_CHANGE.step("same reservation", place, **as_read))
+            steps.append(live_step(SETTLE_LAST_CHANGE, stored))
     with suppress(TransactionRefusedError):  # a concurrent write was faster
         await store.transact(SETTLE_LAST_CHANGE.transact(*steps))
 

@@ -39,7 +39,6 @@ from domain.models import (
     EventId,
     Location,
     Locker,
-    LockerStatus,
     Reservation,
     record_from,
 )
@@ -62,7 +61,7 @@ from loaders.writes.doors import (
 )
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
-from loaders.writes.reservation_steps import change_steps, use_happenings, use_steps
+from loaders.writes.reservation_steps import change_steps, occupied, use_happenings, use_steps
 from loaders.writes.timeline import ReservationContext, earliest_other, pointer_after
 
 if TYPE_CHECKING:
@@ -278,7 +277,7 @@ async def _grant(backend: Backend, read: _Read, match: _Match, now: Instant) -> 
 def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
     """Whether this use checks the reservation in, as `startReservation` would."""
     reservation, context = reserved.stored.reservation, reserved.context
-    if reservation.started_at is not None or has_ended(reservation, now):
+    if reservation.started_at is not None or has_ended(reservation, now) or reserved.stored.ended_as is not None:
         return False
     return context.locker is not None and is_in_service(context.locker)
 
@@ -288,13 +287,13 @@ async def _check_in(backend: Backend, reserved: _Reserved, now: Instant) -> tupl
     reservation, locker = stored.reservation, context.locker
     assert locker is not None  # noqa: S101  # see _is_first_use
     started = revised(reservation, now, started_at=now)
-    occupied = revised(locker, now, status=LockerStatus.OCCUPIED, occupied_by=reservation.reservation_id)
+    used = occupied(locker, reservation, now)
     own = (reservation.locker_id, reservation.reservation_id)
     other = await earliest_other(backend.store, contract, context, *own, now)
     steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
-    steps += use_steps(contract, started, locker, occupied, backend.new_id)
+    steps += use_steps(contract, started, locker, used, backend.new_id)
     happening = reservation_happening(ActivityKind.RESERVATION_STARTED, started, locker, reservation)
-    return steps, [happening, *use_happenings(locker, occupied)]
+    return steps, [happening, *use_happenings(locker, used)]
 
 
 async def _denial(

@@ -127,6 +127,7 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-85": (keys.live_reservation,),
     "QC-101": _CODES,
     "QC-102": _CODES,
+    "QC-140": (keys.live_reservation, keys.due_index),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }
 LISTS = {contract_id: ListExample(PAGED[contract_id], *example) for contract_id, example in _LISTS.items()}

@@ -14,7 +14,6 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import Codec
 from loaders.keys import record_of
-from loaders.table.client import DynamoStore
 from loaders.table.positions import Key
 from loaders.table.values import any_item_from_wire
 from loaders.tools.declarations import KINDS, PLAIN_KINDS, World
@@ -33,8 +32,7 @@ ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \|", re.MULTILINE)
 @pytest_asyncio.fixture
 async def items(api: Api, clock: Clock, backend: Backend, plain_client: PlainClient, table: str) -> dict[Key, Item]:
     """A table with items of every kind."""
-    assert isinstance(backend.store, DynamoStore)
-    await fill(api, clock, backend.store)
+    await fill(api, clock, backend)
     items = {Key.of_item(item): item for item in map(any_item_from_wire, await plain_client.items(table))}
     # Of the log's entries, one for each set of attributes is enough: each change has left one.
     is_logged = {key: item.get("entityType") == LOG_ENTRY.entity_type for key, item in items.items()}

@@ -194,9 +194,8 @@ async def write_old_version(backend: Backend, plain_client: Any, table: str, dum
             case "LOCKER":
                 await strip(plain_client, table, item, "reservableBy", "size", "features")
             case "RESERVATION" | "OWNER_RESERVATION" | "RESERVATION_GUARD":
-                await strip(
-                    plain_client, table, item, "slot", "version", "revision" if "endAt" in item else "lastChange"
-                )
+                new = ("slot", "version", "dueShard", "endedAs", "revision" if "endAt" in item else "lastChange")
+                await strip(plain_client, table, item, *new)
             case "RESERVATION_ACTIVE":
                 await strip(plain_client, table, item, "lastEndAt", "version")
 
@@ -249,12 +248,12 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
         assert await read_state(store) == CURRENT_STATE
 
 
-@pytest.mark.parametrize("newer", [{"formatVersion": 6}, {"formatVersion": 5, "migratingTo": 6}])
+@pytest.mark.parametrize("newer", [{"formatVersion": 7}, {"formatVersion": 6, "migratingTo": 7}])
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
     await put(plain_client, table, {**KEY, "entityType": "TABLE_FORMAT", "revision": 9, "isDrained": False, **newer})
-    refusal = rf"^table {table} has format 6, and this version of SmartLocker supports formats up to 5: "
+    refusal = rf"^table {table} has format 7, and this version of SmartLocker supports formats up to 6: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):

@@ -19,9 +19,11 @@ from loaders.tools.table_state import (
     require_current,
 )
 from tests.conftest import NOW
-from tests.table_state import MARKED, OLDER, set_state
+from tests.table_state import MARKED, set_state
 from tests.tables import PlainClient, put
 from tests.wire import Wire
+
+_UNWATCHED = replace(CURRENT_STATE, format_version=4)
 
 
 class Time:
@@ -86,7 +88,7 @@ async def test_a_migration_marks_a_table_in_use_and_waits_for_servers(store: Dyn
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
 
 
-@pytest.mark.parametrize("state", [None, OLDER, replace(OLDER, migrating_to=FORMAT_VERSION)])
+@pytest.mark.parametrize("state", [None, _UNWATCHED, replace(_UNWATCHED, migrating_to=FORMAT_VERSION)])
 async def test_a_migration_does_not_wait_for_servers_that_do_not_look_at_the_state(
     plain_client: PlainClient, store: DynamoStore, servers: Servers, state: TableState | None
 ) -> None:

@@ -5,9 +5,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from domain.models import AccessAction, AccessResult, LockerSize, OwnerKind, OwnerRole
+from domain.models import AccessAction, AccessResult, LockerSize, LockerStatus, OwnerKind, OwnerRole
 from loaders import keys
 from loaders.backend import Backend
+from loaders.writes.moments import end_due_reservations
 from loaders.writes.timeline import settle
 from tests.contracts.samples import Names, at
 from tests.contracts.scenarios.actions import Call, changed, does, its, owner, wait, without
@@ -71,6 +72,7 @@ def record_events(*event_ids: str | None) -> Call:
 
 
 CANCEL, START, RELEASE = change("cancelReservation"), use("startReservation"), use("releaseReservation")
+LEAVE = does("updateLockerStatus", new_status=LockerStatus.AVAILABLE, expected_version=2)
 CANCEL_LATER = change("cancelReservation", "later")
 FOR_OTHER: dict[str, Any] = {"owner_id": its.other_owner, "reference": its.reference}
 FOR_RECIPIENT = reserve(
@@ -88,6 +90,10 @@ UPCOMING = (*PLACED, reserve(30, 60))
 FOLLOWED = (*RESERVED, reserve(60, 120, "later"))
 FAR_FOLLOWED = (*RESERVED, reserve(120, 180, "later"))
 UNFOLLOWED = (*FAR_FOLLOWED, CANCEL_LATER)
+
+
+def end_due(backend: Backend, names: Names) -> Awaitable[Any]:
+    return end_due_reservations(backend, keys.log_shard(names.location), backend.clock())
 
 
 def settle_last_change(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -148,6 +154,10 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         use("releaseReservation", reason=its.name),
     ),
     "release a reservation without a pointer": (*RESERVED, NO_POINTER, RELEASE),
+    "end a reservation that expired": (*RESERVED, wait(61), end_due),
+    "end a reservation that has left its locker": (*RESERVED, START, LEAVE, wait(61), end_due),
+    "end a reservation that is overdue": (*RESERVED, START, wait(61), end_due),
+    "release an overdue reservation": (*RESERVED, START, wait(61), end_due, RELEASE),
     "settle a lost live copy": (*RESERVED, without(keys.live_reservation), settle_last_change),
     "settle a cancellation": (*UPCOMING, CANCEL, settle_last_change),
     "settle a change of no reservation": (
