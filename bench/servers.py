@@ -101,6 +101,7 @@ def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str,
         "SMARTLOCKER_DATA_DIR": str(folder / "data"),
         "SMARTLOCKER_PORT": "0",
         "SMARTLOCKER_DRAIN_SECONDS": "0",
+        "SMARTLOCKER_FOLLOW": "off",  # the peers follow nothing, and the stub answers only what it has recorded
     }, {}
 
 
