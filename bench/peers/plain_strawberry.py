@@ -377,6 +377,11 @@ async def _create_reservation(
     }
     fingerprint = {"S": hashlib.sha256(content.encode()).hexdigest()}
     place = f"RES#{start}#{reservation_id}"
+    due_shard = {"N": str(zlib.crc32(locker.get("locationId", {"S": wanted.owner_id})["S"].encode()) % 4)}
+    due = {
+        "GSI1PK": {"S": f"DUE#{due_shard['N']}"},
+        "GSI1SK": {"S": f"{end}#{wanted.locker_id}#{reservation_id}"},
+    }
     changed = {
         "revision": revision,
         "changedStartAt": {"S": start},
@@ -387,11 +392,12 @@ async def _create_reservation(
         _update(guard_key, changed, "#revision = :readRevision", {":readRevision": guard["revision"]}),
         _put(
             _key(partition, place),
-            item | {"entityType": {"S": "RESERVATION"}, "revision": revision, "slot": {"S": slot}},
+            item
+            | {"entityType": {"S": "RESERVATION"}, "revision": revision, "slot": {"S": slot}, "dueShard": due_shard},
         ),
         _put(
             _key(partition, f"LIVE#{start}#{reservation_id}"),
-            item | {"entityType": {"S": "LIVE_RESERVATION"}, "revision": revision},
+            item | {"entityType": {"S": "LIVE_RESERVATION"}, "revision": revision, "dueShard": due_shard} | due,
         ),
         _put(
             _key(f"OWNER#{wanted.owner_id}", f"SLOT#{slot}"),

@@ -213,6 +213,8 @@ async function createReservation(store, caller, input) {
     version: { N: '1' }
   }
   const place = `RES#${startAt}#${reservationId}`
+  const dueShard = { N: String(crc32(locker.locationId?.S ?? ownerId) % 4) }
+  const due = { GSI1PK: { S: `DUE#${dueShard.N}` }, GSI1SK: { S: `${endAt}#${lockerId}#${reservationId}` } }
   const steps = [
     update(
       guardKey,
@@ -225,10 +227,10 @@ async function createReservation(store, caller, input) {
       '#revision = :readRevision',
       { ':readRevision': guard.revision }
     ),
-    put(key(pk, place), { entityType: { S: 'RESERVATION' }, ...shown, revision, slot: { S: slot } }, IS_NEW),
+    put(key(pk, place), { entityType: { S: 'RESERVATION' }, ...shown, revision, slot: { S: slot }, dueShard }, IS_NEW),
     put(
       key(pk, `LIVE#${startAt}#${reservationId}`),
-      { entityType: { S: 'LIVE_RESERVATION' }, ...shown, revision },
+      { entityType: { S: 'LIVE_RESERVATION' }, ...shown, revision, dueShard, ...due },
       IS_NEW
     ),
     put(

@@ -16,6 +16,7 @@ from domain.times import shift
 from loaders.backend import Backend
 from loaders.codecs import TableState
 from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.table.clock import utc_now
 from loaders.tools.demo import DemoShape, demo_pieces
 from loaders.tools.table_state import read_state
@@ -124,7 +125,7 @@ async def test_commands_refuse_a_table_that_servers_refuse(
     ):
         refused = await on_table(*words)
         assert refused.status in {1, 2}
-        assert reason in refused.err or "has format 6" in refused.err
+        assert reason in refused.err or f"has format {FORMAT_VERSION + 1}" in refused.err
     if "newer" not in reason:
         assert (await on_table("doctor", "--full-scan", "--yes")).status == 0
     assert await plain_client.items(table) == before
