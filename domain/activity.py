@@ -7,13 +7,14 @@ from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCode, CodeId
 from domain.api_keys import ApiKeyId
-from domain.authorization import Principal, Role
+from domain.authorization import Principal, Role, Scope
 from domain.bookings import Booking, BookingId
 from domain.enums import DescribedEnum
 from domain.models import (
     AccessAction,
     AccessEvent,
     AccessResult,
+    Door,
     EventId,
     Location,
     LocationId,
@@ -25,6 +26,8 @@ from domain.models import (
     OwnerId,
     Reservation,
     ReservationId,
+    door_of,
+    record_from,
 )
 from domain.times import Instant
 
@@ -165,6 +168,28 @@ class ActivityKind(DescribedEnum):
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
     API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
 
+    @property
+    def scope(self) -> Scope | None:
+        """The permission to read the object that it names; None where everyone may see it, or admins alone."""
+        if self in {ActivityKind.DOOR_LOCKED_OUT, ActivityKind.DOOR_LOCKOUT_CLEARED}:
+            return Scope.CODES_READ
+        return _SCOPES.get(self.value.partition(".")[0])
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everyone may see the object that it names: a location, or the event that fills its calendar."""
+        return self.value.startswith(("location.", "calendar_event."))
+
+
+_SCOPES = {
+    "locker": Scope.LOCKERS_READ,
+    "owner": Scope.OWNERS_READ,
+    "reservation": Scope.RESERVATIONS_READ,
+    **dict.fromkeys(("booking", "payment"), Scope.BOOKINGS_READ),
+    **dict.fromkeys(("access_code", "device"), Scope.CODES_READ),
+    "door": Scope.EVENTS_READ,
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
@@ -236,8 +261,7 @@ class Happening:
     @property
     def owners(self) -> tuple[OwnerId, ...]:
         """All owners it concerns, each once."""
-        named = (self.owner_id, self.locker_owner_id, self.former_owner_id)
-        return tuple(dict.fromkeys(owner for owner in named if owner is not None))
+        return _owners(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +272,60 @@ class Activity:
     occurred_at: Instant
     actor: Actor | None
     happening: Happening
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastActivity:
+    """An activity in the history of an object, which is its `place`: the door of a locker, or an owner, as in a key.
+
+    `changes` has three texts for each field that changed: its name, and the values, empty where they are not known.
+    """
+
+    place: str
+    activity_id: str
+    occurred_at: Instant
+    kind: ActivityKind
+    expires_at: int
+    actor_subject: str | None = None
+    actor_role: Role | None = None
+    actor_owner_id: OwnerId | None = None
+    actor_key_id: ApiKeyId | None = None
+    locker_id: LockerId | None = None
+    location_id: LocationId | None = None
+    owner_id: OwnerId | None = None
+    locker_owner_id: OwnerId | None = None
+    former_owner_id: OwnerId | None = None
+    reservation_id: ReservationId | None = None
+    start_at: Instant | None = None
+    booking_id: BookingId | None = None
+    code_id: CodeId | None = None
+    event_id: EventId | None = None
+    calendar_event_id: str | None = None
+    payment_id: str | None = None
+    api_key_id: ApiKeyId | None = None
+    version: int | None = None
+    outcome: str | None = None
+    changes: tuple[str, ...] = ()
+
+    @property
+    def home(self) -> str:
+        """The place of which it has its global id, whichever list it is found in."""
+        return _homes(self)[0]
+
+    @property
+    def owners(self) -> tuple[OwnerId, ...]:
+        """All owners it concerned when it happened, each once."""
+        return _owners(self)
+
+    @property
+    def reservation_key(self) -> tuple[LockerId, Instant, ReservationId] | None:
+        if self.locker_id is None or self.start_at is None or self.reservation_id is None:
+            return None
+        return self.locker_id, self.start_at, self.reservation_id
+
+    @property
+    def code_key(self) -> tuple[Door, CodeId] | None:
+        return None if self.code_id is None else (door_of(self.locker_id, self.location_id), self.code_id)
 
 
 HAPPENING_FIELDS = tuple(field.name for field in fields(Happening))
@@ -375,6 +453,32 @@ def door_happening(kind: ActivityKind, place: Locker | Location, event: AccessEv
     return Happening(kind=kind, locker_id=locker_id, location_id=location_id, owner_id=owner_id, event_id=event_id)
 
 
+def history_places(happening: Happening) -> list[str]:
+    """The objects in whose history it is; what everyone may see of a location is in a history of its own, too."""
+    former = happening.former_location_id
+    places = [*_homes(happening), *(f"owner:{owner}" for owner in happening.owners)]
+    places += [f"location:{former}"] if former is not None else []
+    places += [f"public:{happening.location_id}"] if happening.kind.is_public else []
+    return list(dict.fromkeys(places))
+
+
+def past_activity(activity: Activity, place: str, expires_at: int) -> PastActivity:
+    actor, changes = activity.actor, activity.happening.changes
+    return record_from(
+        PastActivity,
+        activity.happening,
+        place=place,
+        activity_id=activity.activity_id,
+        occurred_at=activity.occurred_at,
+        expires_at=expires_at,
+        actor_subject=None if actor is None else actor.subject,
+        actor_role=None if actor is None else actor.role,
+        actor_owner_id=None if actor is None else actor.owner_id,
+        actor_key_id=None if actor is None else actor.key_id,
+        changes=tuple(value or "" for change in changes for value in (change.field, change.before, change.after)),
+    )
+
+
 def kind_of_event(event: AccessEvent) -> ActivityKind:
     """The kind of activity that an access event is."""
     has_failed = event.result is AccessResult.FAIL and event.action is not AccessAction.TAMPER
@@ -388,3 +492,14 @@ def ids_of(kind: ActivityKind) -> tuple[str, ...]:
 
 def _shown(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+def _owners(one: Happening | PastActivity) -> tuple[OwnerId, ...]:
+    named = (one.owner_id, one.locker_owner_id, one.former_owner_id)
+    return tuple(dict.fromkeys(owner for owner in named if owner is not None))
+
+
+def _homes(one: Happening | PastActivity) -> list[str]:
+    """The objects that it happened to, the closest one first."""
+    named = {"locker": one.locker_id, "location": one.location_id, "owner": one.owner_id, "apikey": one.api_key_id}
+    return [f"{kind}:{name}" for kind, name in named.items() if name is not None]

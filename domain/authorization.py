@@ -236,6 +236,31 @@ def is_device_at(principal: Principal, location_id: LocationId) -> bool:
     return principal.role is Role.DEVICE and principal.location_id == location_id
 
 
+def may_follow_owner(principal: Principal, owner_id: OwnerId) -> bool:
+    """Whether the caller may ask what concerned an owner: the owner, and its partners for what their scopes allow."""
+    return may_look_up_owner(principal, owner_id) and not is_member(principal, owner_id)
+
+
+def may_see_actor(
+    principal: Principal, subject: str, role: Role, owner_id: OwnerId | None, owners: Sequence[OwnerId]
+) -> bool:
+    """Whether the caller may know more of who did something than the role; `owners` are all that it concerned.
+
+    Everyone knows itself, and who acts for an owner knows that owner. An owner knows the partners and devices that did
+    something which concerned nobody else: where it concerned two owners, the partner may be that of the other one.
+    """
+    if is_admin(principal) or (principal.subject, principal.role) == (subject, role):
+        return True
+    if owner_id is not None:
+        return acts_for(principal, owner_id, Scope.OWNERS_READ)
+    return (
+        role is not Role.ADMIN
+        and principal.role is Role.OWNER
+        and principal.owner_id is not None
+        and set(owners) == {principal.owner_id}
+    )
+
+
 def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  # reads as a sentence: require(may_transfer(…))
     """Rejects what a rule does not allow, with the same message whether or not the object exists."""
     if not allowed:

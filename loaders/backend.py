@@ -32,6 +32,7 @@ class Backend:
     live_reservations_of: Mapping[str, int] = field(default_factory=dict)
     """Other limits of live reservations, by owner id."""
     log_retention: timedelta = timedelta(days=30)
+    history_retention: timedelta = timedelta(days=400)
     code_ring: Callable[[], CodeRing] = _no_ring
     """The secrets of access codes, which a development server creates on first use."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
+from domain.activity import PastActivity
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import Role
 from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
@@ -267,3 +268,4 @@ LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
 LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)
 LOG_LEASE = Codec(LogLease, "LOG_LEASE", keys.log_lease, largest=1000, usual=300)
+ACTIVITY = Codec(PastActivity, "ACTIVITY", keys.activity, largest=2000, usual=450)

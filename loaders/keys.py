@@ -26,7 +26,7 @@ from domain.models import (
     ReservationId,
 )
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
-from loaders.table.positions import Between, IndexPartition, IndexUntil, Key, KeyRange, Prefix
+from loaders.table.positions import Between, IndexPartition, IndexUntil, Key, KeyRange, Position, Prefix
 
 LOG_SHARDS = 4
 """The parts of the log: each takes some 500 transactions a second."""
@@ -328,6 +328,44 @@ def log_shard(place: str) -> int:
 def log_lease(shard: int) -> Key:
     """Who follows a part of the log, and how far each follower has got."""
     return Key(f"LEASE#{shard}", "META")
+
+
+def activity(place: str, occurred_at: Instant, activity_id: str) -> Key:
+    """An activity in the history of a place: a locker, a location, an owner, or what is public of a location."""
+    return Key(_door(Door(place)), f"ACT#{occurred_at}#{activity_id}")
+
+
+def activities(place: str, start: Instant = EARLIEST, end: Instant = LATEST) -> Between:
+    """The history of a place from `start` to `end`, both included."""
+    return Between(_door(Door(place)), f"ACT#{start}", f"ACT#{end}~")
+
+
+def locker_activities(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    return activities(f"locker:{locker_id}", start, end)
+
+
+def location_activities(location_id: LocationId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    return activities(f"location:{location_id}", start, end)
+
+
+def public_activities(location_id: LocationId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """The part of the history of a location that everyone may know."""
+    return activities(f"public:{location_id}", start, end)
+
+
+def owner_activities(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    return activities(f"owner:{owner_id}", start, end)
+
+
+def activity_of(entry: Position) -> Position:
+    """Where the activities of a log entry stand among all activities."""
+    return Key("LOG#all", f"ACT#{entry.sk}")
+
+
+def log_bound_of(position: Position) -> Instant:
+    """The beginning of the key of the log entry that a position in a history is about; a bound of `log_entries`."""
+    stamp, separator, activity_id = position.sk.removeprefix("ACT#").partition("#")
+    return Instant(f"{stamp}{separator}{activity_id.rpartition('-')[0]}")
 
 
 def table_state() -> Key:

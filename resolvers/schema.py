@@ -11,6 +11,7 @@ from strawberry.tools import merge_types
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.entities.access_codes import AccessCodeMutations
+from resolvers.entities.activity import ActivityQueries
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
@@ -36,6 +37,7 @@ Query: Any = merge_types(
         LocationQueries,
         BookingQueries,
         ApiKeyQueries,
+        ActivityQueries,
     ),
 )
 Mutation: Any = merge_types(
@@ -63,7 +65,12 @@ _DESCRIPTION = (
     "events. `viewer` shows who you are for the server and what you may do. Lists are read in pages. Mutations return "
     "expected failures as `userErrors`; a mutation that is repeated with the same id or `changeId` has one effect."
 )
-_PLURALS = {"AccessCode": "access codes", "AccessEvent": "access events", "ApiKey": "API keys"}
+_PLURALS = {
+    "AccessCode": "access codes",
+    "Activity": "activities",
+    "AccessEvent": "access events",
+    "ApiKey": "API keys",
+}
 
 
 @cache

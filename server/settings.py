@@ -148,6 +148,11 @@ class Settings(BaseSettings):
     """Object from SmartLocker's claim names to the issuer's names."""
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = 30
     """Longest allowed reservation, in days. Raise it at any time; lower it only when no live reservation is longer."""
+    log_days: Annotated[int, Field(ge=2, le=3650)] = 30
+    """For how many days the log of all changes is kept. What nobody has followed for as long is in no history."""
+    history_days: Annotated[int, Field(ge=1, le=3650)] = 400
+    """For how many days the history of lockers, locations and owners is kept. Both apply to what happens from then
+    on."""
     code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = None
     """Secrets from which the digits of access codes are derived: 1 to 3 keys `<id>:<base64>` of 32 bytes or more,
     separated by commas, the current first. Required in production. Unset: development creates a file in the data
@@ -287,6 +292,14 @@ class Settings(BaseSettings):
         if units is None and self.is_production:
             units = _PRODUCTION_UNITS
         return Budget(units, self.rate_limit_burst or units) if units else None
+
+    @property
+    def log_retention(self) -> timedelta:
+        return timedelta(days=self.log_days)
+
+    @property
+    def history_retention(self) -> timedelta:
+        return timedelta(days=self.history_days)
 
     @property
     def longest_reservation(self) -> timedelta:

@@ -12,6 +12,7 @@ from loaders.writes.moments import end_due_reservations
 from tests import codes, principals
 from tests.api import CREATE_RESERVATION, TRANSFER, Api, mutation
 from tests.conftest import Clock
+from tests.history import keep_history
 from tests.places import CREATE_EVENT, PAY, approve, book, prepare, reject, ulid
 from tests.reservations import CANCEL, RELEASE, START
 
@@ -73,6 +74,7 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     store = backend.store
     assert isinstance(store, DynamoStore)
     await Leases(store, "server", [0], lambda: 0.0).take()
+    await keep_history(store)
     await TableBudgets(lambda: store, Budget(60, 60), lambda: 1_772_366_400_000_000).take("somebody", 1)
     clock.move(minutes=2)
     for shard in range(keys.LOG_SHARDS):

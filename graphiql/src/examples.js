@@ -1,5 +1,6 @@
 // The tabs of a first visit. They run on the demo data for every demo user, in any order and any number of times: all use what
 // belongs to the demo owner, and each that writes has a locker of its own, which neither the README nor another tab changes.
+import activity from './examples/activity.graphql?raw';
 import first from './examples/first.graphql?raw';
 import lockersNow from './examples/now.graphql?raw';
 import reserve from './examples/reserve.graphql?raw';
@@ -29,6 +30,7 @@ export function exampleTabs(now) {
         },
       }),
     },
+    { query: activity, variables: asJson({ ownerId: DEMO_OWNER, first: 10 }) },
     { query: viewer },
   ];
 }

@@ -210,7 +210,7 @@ class WriteContract(Contract):
         return Transact(self.id, steps)
 
     def put(self, step: Step) -> Put:
-        if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
+        if self.operation != "PutItem" or step.action is not Action.PUT:
             raise ContractError(f"{self.id} does not put {step.name} alone")
         self._check_own((step,))
         return Put(self.id, step)

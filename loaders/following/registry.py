@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from loaders.backend import Backend
 from loaders.following.followers import Follower, Sweeper
+from loaders.following.history import HistoryFollower
 from loaders.following.leases import LEASE_TIMES, LeaseTimes
 from loaders.following.moments import Moments
 from loaders.log import HORIZON
 
 
 def followers_of(backend: Backend) -> list[Follower]:
-    del backend
-    return []
+    return [HistoryFollower(backend.store, backend.history_retention)]
 
 
 def sweepers_of(backend: Backend) -> list[Sweeper]:

@@ -328,6 +328,7 @@ _DECLARED = (
     Kind(codec=codecs.ACCESS_EVENT),
     Kind(codec=codecs.EVENT_CLAIM, refers=_claimed_event),
     Kind(codec=codecs.LOG_LEASE),
+    Kind(codec=codecs.ACTIVITY),
     Kind(codec=codecs.TABLE_STATE),
     Kind(codec=codecs.LOG_ENTRY, problems=_untold),
 )

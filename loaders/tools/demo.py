@@ -8,6 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from domain.activity import (
+    ActivityKind,
+    Actor,
+    Happening,
+    door_happening,
+    kind_of_event,
+    locker_happening,
+    reservation_happening,
+)
+from domain.authorization import Role
 from domain.bookings import BookingStatus
 from domain.commands.base import fingerprint, fingerprint_of
 from domain.commands.lockers import RegisterLocker
@@ -42,7 +52,8 @@ from loaders.contracts.writing import new_items
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
-from loaders.tools.demo_places import LOCATIONS, Piece, location_id, location_piece
+from loaders.tools.demo_history import Piece, by_admin, by_owner, history
+from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.tools.kinds import PENDING
 from loaders.writes.lockers import register_steps
 from loaders.writes.owners import create_steps as create_owner
@@ -53,6 +64,7 @@ _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5
 _ADMIN = 1
 _BOOKING_OWNERS = 100
+_EVENT_MINUTES = 16 * 60
 
 _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
 _LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia", "Horvat", "Ito", "Jansen", "Kaya")
@@ -94,8 +106,10 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[Piece]:
     yield _places(owners, midnight)
     for number in range(shape.lockers):
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
-        yield _locker(number, shape.owners, midnight, now)
-        yield from _events(number, shape.owners, events, midnight)
+        chance = random.Random(f"locker {number}")
+        locker = _locker(chance, number, shape.owners, midnight)
+        yield _locker_piece(chance, locker, number, owners=shape.owners, midnight=midnight, now=now)
+        yield from _events(locker, number, shape.owners, events, midnight)
 
 
 def _places(owners: list[OwnerId], midnight: Instant) -> Piece:
@@ -182,48 +196,72 @@ def _owner(number: int, midnight: Instant) -> Piece:
         version=1,
         role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
-    return new_items(create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")))
+    happening = Happening(kind=ActivityKind.OWNER_CREATED, owner_id=owner.owner_id, version=1)
+    piece = new_items(create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")))
+    return piece + history(midnight, created, by_admin(owner_id(_ADMIN)), happening)
 
 
-def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> Piece:
-    chance = random.Random(f"locker {number}")
+def _locker(chance: random.Random, number: int, owners: int, midnight: Instant) -> Locker:
     offered = random.Random(f"offer {number}")
-    location = location_id(number)
     status = chance.choices(tuple(TRANSITIONS), weights=(70, 25, 5))[0]
     created = shift(midnight, timedelta(days=-chance.randint(10, 400), minutes=chance.randint(0, 1439)))
-    locker = Locker(
+    # A locker is registered as available, so any other status is the result of one change.
+    is_changed = status is not LockerStatus.AVAILABLE
+    changed = shift(midnight, timedelta(minutes=-random.Random(f"change {number}").randint(1, 7 * 1440)))
+    return Locker(
         locker_id=locker_id(number),
         owner_id=owner_id(number % owners),
         status=status,
         alias=f"{chance.choice(_PLACES)} {number + 1}",
         created_at=created,
-        updated_at=created,
-        # A locker is registered as available, so any other status is the result of one change.
-        version=1 if status is LockerStatus.AVAILABLE else 2,
-        location_id=location,
+        updated_at=changed if is_changed else created,
+        version=2 if is_changed else 1,
+        location_id=location_id(number),
         reservable_by=offered.choices(tuple(ReservableBy), weights=(20, 30, 50))[0],
         size=offered.choice(tuple(LockerSize)),
         features=tuple(sorted(offered.sample(_FEATURES, offered.choice((0, 0, 1, 2))))),
     )
+
+
+def _locker_piece(
+    chance: random.Random, locker: Locker, number: int, *, owners: int, midnight: Instant, now: Instant
+) -> Piece:
     features = list(locker.features) or None
     content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
-    reservations: list[Reservation] = []
+    new = replace(locker, status=LockerStatus.AVAILABLE, version=1)
+    piece = new_items(register_steps(locker, content))
+    actor = by_owner(locker.owner_id)
+    piece += history(midnight, locker.created_at, actor, locker_happening(ActivityKind.LOCKER_REGISTERED, new))
+    if locker.version > 1:
+        happening = locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, locker, new)
+        piece += history(midnight, locker.updated_at, actor, happening)
     if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-    piece = new_items(register_steps(locker, content))
-    return piece + _timeline(locker, reservations, number, midnight, now) if reservations else piece
+        piece += _timeline(locker, reservations, number, midnight, now)
+        piece += [item for made in reservations for item in _reservation_history(made, locker, midnight)]
+    return piece
 
 
-def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[Piece]:
-    """Each event is a piece of its own, so that a larger load can add to a smaller one."""
-    chance = random.Random(f"events {number}")
+def _reservation_history(made: Reservation, locker: Locker, midnight: Instant) -> Piece:
+    actor, new = by_owner(made.owner_id), replace(made, version=1, started_at=None)
+    created = reservation_happening(ActivityKind.RESERVATION_CREATED, new, locker)
+    piece = history(midnight, made.created_at, actor, created)
+    if made.started_at is not None:
+        started = reservation_happening(ActivityKind.RESERVATION_STARTED, made, locker, new)
+        piece += history(midnight, made.started_at, actor, started)
+    return piece
+
+
+def _events(locker: Locker, number: int, owners: int, count: int, midnight: Instant) -> Iterator[Piece]:
+    """Each event is a piece of its own, so that a larger load can add to a smaller one; ten are those of a week."""
+    chance, device = random.Random(f"events {number}"), Actor(subject=f"device-{locker.locker_id}", role=Role.DEVICE)
     for index in range(count):
         action = chance.choice(_ACTIONS)
-        timestamp = shift(midnight, timedelta(minutes=-17 * index - chance.randint(0, 16)))
+        timestamp = shift(midnight, timedelta(minutes=-_EVENT_MINUTES * index - chance.randrange(_EVENT_MINUTES)))
         is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
         event = AccessEvent(
             event_id=EventId(f"event-{index + 1:06d}"),
-            locker_id=locker_id(number),
+            locker_id=locker.locker_id,
             timestamp=timestamp,
             recorded_at=shift(timestamp, timedelta(milliseconds=chance.randint(20, 900))),
             action=action,
@@ -231,7 +269,9 @@ def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator
             result=AccessResult.FAIL if is_failure else AccessResult.SUCCESS,
             metadata={"battery": chance.randint(20, 100)} if index % 3 == 0 else None,
         )
-        yield [(ACCESS_EVENT.key_of(event), ACCESS_EVENT.encode(event))]
+        happening = door_happening(kind_of_event(event), locker, event)
+        piece: Piece = [(ACCESS_EVENT.key_of(event), ACCESS_EVENT.encode(event))]
+        yield piece + history(midnight, event.recorded_at, device, happening)
 
 
 def _reservations(

@@ -1,12 +1,11 @@
 """Demo data of locations: twelve around the world, with bookings in every state and calendars half full."""
 
 import random
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
+from domain.activity import ActivityKind, Happening, booking_happening
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, DaySlot, Money, Payment
 from domain.commands.base import fingerprint_of
 from domain.commands.bookings import RequestBooking
@@ -19,7 +18,7 @@ from domain.models import Address, Location, LocationId, LocationStatus, OwnerId
 from domain.times import Day, Instant, shift
 from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
 from loaders.contracts.writing import new_items
-from loaders.table.positions import Key
+from loaders.tools.demo_history import Piece, by_admin, by_owner, history
 from loaders.writes.booking_steps import notification_of, request_steps, slots_of_booking
 from loaders.writes.calendar import create_steps as create_event
 from loaders.writes.calendar import payment_steps
@@ -50,10 +49,12 @@ _BOOKINGS = (
     (BookingStatus.CANCELLED, DayPart.FULL_DAY),
     (BookingStatus.PENDING, DayPart.AFTERNOON),
 )
+_KINDS = {
+    BookingStatus.APPROVED: ActivityKind.BOOKING_APPROVED,
+    BookingStatus.REJECTED: ActivityKind.BOOKING_REJECTED,
+    BookingStatus.CANCELLED: ActivityKind.BOOKING_CANCELLED,
+}
 _CALENDAR_DAYS = 14
-
-Piece = list[tuple[Key, Mapping[str, Any]]]
-"""Items that belong together, with their keys."""
 
 
 def location_id(number: int) -> LocationId:
@@ -66,7 +67,9 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     location = _location(number, admin, midnight)
     address = AddressInput(**asdict(location.address))
     content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
+    created = Happening(kind=ActivityKind.LOCATION_CREATED, location_id=location.location_id, version=1)
     piece = new_items(create_location(location, content))
+    piece += history(midnight, location.created_at, by_admin(admin), created)
     for count in range(len(_BOOKINGS)):
         piece += _booking(chance, location, owners, admin, count, midnight)
     for count in range(_CALENDAR_DAYS // 7):
@@ -125,9 +128,15 @@ def _booking(
     if decided:
         notice = notification_of(booking)
         piece.append((NOTIFICATION.key_of(notice), NOTIFICATION.encode(notice)))
+    asked = replace(booking, status=BookingStatus.PENDING, version=1)
+    requested_by = by_owner(booking.owner_id)
+    piece += history(midnight, requested, requested_by, booking_happening(ActivityKind.BOOKING_REQUESTED, asked))
+    if status is not BookingStatus.PENDING:
+        happening = booking_happening(_KINDS[status], booking, asked)
+        piece += history(midnight, changed, by_admin(admin) if decided else requested_by, happening)
     if status is BookingStatus.APPROVED:
         piece += [(CALENDAR_SLOT.key_of(slot), CALENDAR_SLOT.encode(slot)) for slot in slots_of_booking(booking)]
-        piece += _payment(booking)
+        piece += _payment(booking, admin, midnight)
     return piece
 
 
@@ -146,10 +155,13 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
     )
     content = fingerprint_of(CreateCalendarEvent, slot, without="event_id")
     claim = record_from(CalendarClaim, slot, fingerprint=content)
-    return new_items(create_event(claim, [slot], admin))
+    created = Happening(
+        kind=ActivityKind.CALENDAR_EVENT_CREATED, location_id=location.location_id, calendar_event_id=slot.event_id
+    )
+    return new_items(create_event(claim, [slot], admin)) + history(midnight, slot.created_at, by_admin(admin), created)
 
 
-def _payment(booking: Booking) -> Piece:
+def _payment(booking: Booking, admin: OwnerId, midnight: Instant) -> Piece:
     payment = Payment(
         payment_id="deposit",
         booking_id=booking.booking_id,
@@ -159,6 +171,9 @@ def _payment(booking: Booking) -> Piece:
         recorded_at=booking.updated_at,
     )
     amount = MoneyInput(**asdict(payment.amount))
-    return new_items(
-        payment_steps(payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount))
+    content = fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount)
+    paid = booking_happening(ActivityKind.PAYMENT_RECORDED, booking)
+    recorded = replace(paid, payment_id=payment.payment_id, version=None)
+    return new_items(payment_steps(payment, content)) + history(
+        midnight, payment.recorded_at, by_admin(admin), recorded
     )

@@ -16,7 +16,7 @@ from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
 from domain.times import Instant
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM
+from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM
 from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
@@ -34,6 +34,8 @@ from loaders.tools.transfer import exported_items
 full_scan_cost = DOCTOR_SCAN.cost_text
 _CONFIRMATIONS = 3
 _ROUNDS = 24
+_MANY = frozenset({ACCESS_EVENT.entity_type, ACTIVITY.entity_type})
+"""The kinds of which a table can have more than fit in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class _Known:
 class Table:
     """The items of a whole table that are checked.
 
-    Of access events, one of each partition is held; of the claims on their ids, those whose event was not seen.
+    Of access events and activities, one of each partition is held; of the claims on event ids, those whose event was
+    not seen.
     """
 
     def __init__(self) -> None:
@@ -86,7 +89,7 @@ class Table:
         """Parts of the log that nobody follows."""
         self._items: list[Item] = []
         self._claims: dict[Key, Item] = {}
-        self._with_events: set[str] = set()
+        self._with_many: set[tuple[str, str]] = set()
 
     def add(self, items: Iterable[WireItem], now: Instant) -> None:
         """Takes items of the table."""
@@ -102,11 +105,11 @@ class Table:
             elif kind == EVENT_CLAIM.entity_type:
                 (event,) = KINDS[kind].refers(EVENT_CLAIM.decode(item), key)
                 self._claims[event] = item
-            elif kind == ACCESS_EVENT.entity_type:
+            elif kind in _MANY:
                 self._claims.pop(key, None)
-                if key.pk not in self._with_events:
+                if (kind, key.pk) not in self._with_many:
                     self._items.append(item)
-                self._with_events.add(key.pk)
+                self._with_many.add((kind, key.pk))
             elif kind != RATE:
                 self._items.append(item)
 

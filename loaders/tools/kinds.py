@@ -35,6 +35,7 @@ _NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
 """The attribute that requests read of the kinds that have no codec."""
 _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
+    "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
     **dict.fromkeys(("email", "code", "reference", "purpose", "claim"), ".+"),
 }

@@ -279,10 +279,13 @@ def described(cls: type[T]) -> type[T]:
     return strawberry.type(cls, description=cls.__doc__)
 
 
-def bound_field(binding: Binding, description: str, arguments: Iterable[Argument] = ()) -> Any:
-    """A Strawberry field with its binding; the executor takes everything else from there."""
+def bound_field(binding: Binding, description: str, arguments: Iterable[Argument] = (), name: str | None = None) -> Any:
+    """A Strawberry field with its binding; the executor takes everything else from there.
+
+    `name` is its name in the schema, where Python has none for it.
+    """
     description = f"{description} {binding.when_null}".rstrip()
-    created: StrawberryField = strawberry.field(description=description, metadata={BINDING: binding})
+    created: StrawberryField = strawberry.field(name=name, description=description, metadata={BINDING: binding})
     created.arguments = [
         StrawberryArgument(
             python_name=argument.name,
@@ -303,6 +306,7 @@ def column(
     reads: tuple[str, ...] | None = None,
     rule: Rule = AS_OBJECT,
     optional: bool = False,
+    name: str | None = None,
 ) -> Any:
     """A value of the object itself; by default the attribute with the field's own name.
 
@@ -310,7 +314,7 @@ def column(
     """
     if rule is not AS_OBJECT:
         description += f" Null {'also' if optional else 'only'} for callers who may not see it."
-    return bound_field(Column(source=source, reads=reads, rule=rule), description)
+    return bound_field(Column(source=source, reads=reads, rule=rule), description, name=name)
 
 
 def embedded(description: str, source: Source = "", **binding: Any) -> Any:

@@ -33,14 +33,67 @@ NAMED_BUT_NOT_FOUND = "only where a record is too new for an eventually consiste
 NOT_PROVED = "only where no item of a list proves that the object exists"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference(Reading):
-    """One object by a key that the parent holds; null where the key is or the object does not exist."""
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Who may see a record, where that depends on another one: the other one is read only if the record leaves it open.
+
+    `key` is the attribute of the record that names the other one; `permits` decides on the record, first without it.
+    """
 
     contract: ReadOne[Any]
+    key: str
+    permits: Callable[[Principal, Any, Any], bool]
+
+    async def shows(self, records: Sequence[Any], path: str, request: RequestState) -> list[bool | Exception]:
+        principal = request.principal
+        shown: list[bool | Exception] = [self.permits(principal, record, None) for record in records]
+        left_open = [
+            place
+            for place, record in enumerate(records)
+            if shown[place] is False and getattr(record, self.key) is not None
+        ]
+        keys = [(getattr(records[place], self.key),) for place in left_open]
+        others = await request.loaders.of(self.contract).load_bulk(keys, path)
+        for place, other in zip(left_open, others, strict=True):
+            if isinstance(other, Exception):
+                shown[place] = other
+            else:
+                shown[place] = other is not None and self.permits(principal, records[place], other)
+        return shown
+
+    async def only_shown(self, found: Sequence[Any], path: str, request: RequestState) -> list[Any]:
+        """The same, with None in the place of each record that the caller may not see, and errors as they are."""
+        results = list(found)
+        places = [place for place, record in enumerate(results) if _is_record(record)]
+        shown = await self.shows([results[place] for place in places], path, request)
+        for place, is_shown in zip(places, shown, strict=True):
+            if is_shown is not True:
+                results[place] = is_shown or None
+                request.has_hidden = True
+        return results
+
+    def charge(self, count: int) -> Charge:
+        condition = f"only where the owner of the {self.key.removesuffix('_id')} decides who may see it"
+        return look_up_charge(self.contract, count, condition=condition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference(Reading):
+    """One object by a key that the parent holds; null where the key is or the object does not exist.
+
+    `visible` decides on who may see what was found, where that takes reads of its own; what is hidden is null.
+    """
+
+    contract: ReadOne[Any]
+    visible: Visibility | None = None
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (self.contract,) if self.visible is None else (self.contract, self.visible.contract)
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        return [look_up_charge(self.contract, parents)]
+        charge = look_up_charge(self.contract, parents)
+        return [charge] if self.visible is None else [charge, self.visible.charge(parents)]
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         keys = self.row_keys(rows_of(calls))
@@ -48,6 +101,8 @@ class Reference(Reading):
         if not wanted:
             return [None] * len(keys)
         found = await execution.request.loaders.of(self.contract).load_bulk(wanted, calls[0].step.path)
+        if self.visible is not None:
+            found = await self.visible.only_shown(found, calls[0].step.path, execution.request)
         if len(wanted) == len(keys):
             return found
         results = iter(found)
@@ -78,39 +133,6 @@ class References(Reading):
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
         found = iter(await execution.request.loaders.of(self.contract).load_bulk(wanted, calls[0].step.path))
         return [[next(found) for _ in row_ids] for row_ids in ids]
-
-
-@dataclass(frozen=True, slots=True)
-class Visibility:
-    """Who may see a record, where that depends on another one: the other one is read only if the record leaves it open.
-
-    `key` is the attribute of the record that names the other one; `permits` decides on the record, first without it.
-    """
-
-    contract: ReadOne[Any]
-    key: str
-    permits: Callable[[Principal, Any, Any], bool]
-
-    async def shows(self, records: Sequence[Any], path: str, request: RequestState) -> list[bool | Exception]:
-        principal = request.principal
-        shown: list[bool | Exception] = [self.permits(principal, record, None) for record in records]
-        left_open = [
-            place
-            for place, record in enumerate(records)
-            if shown[place] is False and getattr(record, self.key) is not None
-        ]
-        keys = [(getattr(records[place], self.key),) for place in left_open]
-        others = await request.loaders.of(self.contract).load_bulk(keys, path)
-        for place, other in zip(left_open, others, strict=True):
-            if isinstance(other, Exception):
-                shown[place] = other
-            else:
-                shown[place] = other is not None and self.permits(principal, records[place], other)
-        return shown
-
-    def charge(self, count: int) -> Charge:
-        condition = f"only where the owner of the {self.key.removesuffix('_id')} decides who may see it"
-        return look_up_charge(self.contract, count, condition=condition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,11 +265,7 @@ class Lookup(Reading):
             if _is_record(record) and not self._shows(record, calls[place].bound, principal):
                 found[place] = None
         if self.visible is not None:
-            places = [place for place, record in enumerate(found) if _is_record(record)]
-            shown = await self.visible.shows([found[place] for place in places], path, request)
-            for place, is_shown in zip(places, shown, strict=True):
-                if is_shown is not True:
-                    found[place] = is_shown or None
+            found = await self.visible.only_shown(found, path, request)
         for place, record in enumerate(found):
             if record is None:
                 found[place] = self._missing(calls[place], request)

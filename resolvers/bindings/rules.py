@@ -19,6 +19,7 @@ from domain.authorization import (
     is_device_at,
     is_device_of,
     may_find_locker,
+    may_follow_owner,
     may_look_up_owner,
     may_see_location,
     may_see_locker,
@@ -144,6 +145,7 @@ NEXT_RESERVATIONS = Rule(
     OWN, Scope.RESERVATIONS_READ, OWN_LOCKER, allows=may_see_next_reservations, subjects=("owner_id", "locker_id")
 )
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
+OWNER_ACTIVITY = Rule(OWN, BOUND, allows=may_follow_owner)
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
 BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
 LOCKER_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_of, subjects=("locker_id",))

@@ -81,13 +81,16 @@ def _reveals(record: Record, request: RequestState) -> list[AccessCodeReveal]:
     ]
 
 
+VISIBLE_CODES = Visibility(LOCKER_BY_ID, "locker_id", _permits)
+
+
 @entity(
     Record,
     node={
         "contract": ACCESS_CODE_BY_ID,
         "key": {"door": check_door, "code_id": lambda text: CodeId(check_id(text))},
         "rule": CODES.decided_by_result(),
-        "visible": Visibility(LOCKER_BY_ID, "locker_id", _permits),
+        "visible": VISIBLE_CODES,
     },
 )
 class AccessCode(Node):

@@ -14,6 +14,7 @@ from domain.models import Location as Record
 from domain.models import LocationStatus, LockerSize, LockerStatus
 from domain.times import Instant, count_days
 from loaders.contracts.access_codes import LOCATION_LOCKOUT
+from loaders.contracts.activity import LOCATION_ACTIVITY, PUBLIC_ACTIVITY
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import LOCATION_EVENTS
 from loaders.contracts.locations import (
@@ -37,6 +38,7 @@ from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import MergedPages, Whole, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
+from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 from resolvers.entities.bindings.offers import DEFAULT, Available, Found, OfferedPages
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
@@ -164,6 +166,14 @@ class Location(Node):
         key="location_id",
         rule=ADMINS,
         description="Failed attempts to open the location's door with a code; null if there were none. For admins.",
+    )
+    activity: Connection[Activity] | None = history(
+        LOCATION_ACTIVITY,
+        key="location_id",
+        others=PUBLIC_ACTIVITY,
+        rule=LOCATIONS,
+        description="Everything that happened at the location and to its lockers, by time. Callers other than admins "
+        "get what happened to the location itself and its calendar events.",
     )
     calendar: list[CalendarDay] | None = _by_day(
         calendar_of, "Calendar of the location: every day of the range with the events that fill it."

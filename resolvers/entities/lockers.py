@@ -12,6 +12,7 @@ from domain.models import Locker as Record
 from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
 from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
+from loaders.contracts.activity import LOCKER_ACTIVITY
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import (
@@ -43,7 +44,9 @@ from resolvers.bindings.rules import (
     RESERVATIONS,
 )
 from resolvers.entities.access_codes import AccessCode
+from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
+from resolvers.entities.bindings.activity import sees_of_locker
 from resolvers.entities.bindings.reservations import CURRENT, NEXT, Busy, BusySpan, OverlappingPages
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
@@ -142,6 +145,13 @@ class Locker(Node):
         key="locker_id",
         rule=CODES,
         description="Failed attempts to open the locker with a code; null if there were none.",
+    )
+    activity: Connection[Activity] | None = history(
+        LOCKER_ACTIVITY,
+        key=("locker_id", "owner_id"),
+        sees=sees_of_locker,
+        rule=LOCKER,
+        description="Everything that happened to the locker and at its door, by time, whoever owned it then.",
     )
 
 

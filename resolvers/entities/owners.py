@@ -8,6 +8,7 @@ from domain.models import LockerStatus, OwnerKind, OwnerRole
 from domain.models import Owner as Record
 from domain.text import check_email, normalize_email
 from domain.times import Instant
+from loaders.contracts.activity import OWNER_ACTIVITY as OWNER_HISTORY
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, SAVE_OWNER
@@ -25,12 +26,15 @@ from resolvers.bindings.rules import (
     BOOKINGS,
     LOCKERS,
     NOTIFICATIONS,
+    OWNER_ACTIVITY,
     OWNER_CHANGES,
     OWNER_LOOKUP,
     PROFILE,
     RESERVATIONS,
 )
+from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
+from resolvers.entities.bindings.activity import sees_of_owner
 from resolvers.entities.bookings import Booking, Notification
 from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
@@ -79,6 +83,14 @@ class Owner(Node):
     )
     notifications: Connection[Notification] | None = pages(
         OWNER_NOTIFICATIONS, key="owner_id", rule=NOTIFICATIONS, description="Notifications of the owner, newest first."
+    )
+    activity: Connection[Activity] | None = history(
+        OWNER_HISTORY,
+        key="owner_id",
+        sees=sees_of_owner,
+        rule=OWNER_ACTIVITY,
+        description="Everything that concerned the owner when it happened, by time: what happened to its lockers, "
+        "reservations, bookings and access codes, and what others did at its lockers.",
     )
 
 

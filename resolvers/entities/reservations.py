@@ -66,7 +66,7 @@ def _permits(principal: Principal, record: Record, locker: LockerRecord | None) 
     return may_see_reservation(principal, record.owner_id, None if locker is None else locker.owner_id)
 
 
-_VISIBLE = Visibility(LOCKER_BY_ID, "locker_id", _permits)
+VISIBLE_RESERVATIONS = Visibility(LOCKER_BY_ID, "locker_id", _permits)
 
 
 @described
@@ -92,7 +92,7 @@ class ReservationDetails:
         "contract": RESERVATION_BY_KEY,
         "key": {"locker_id": check_id, "start_at": parse_instant, "reservation_id": check_id},
         "rule": RESERVATIONS.decided_by_result(),
-        "visible": _VISIBLE,
+        "visible": VISIBLE_RESERVATIONS,
     },
 )
 class Reservation(Node):
@@ -149,7 +149,7 @@ class ReservationQueries:
         via=RESERVATION_BY_ID,
         named_by=_KEY_ATTRIBUTES,
         rule=RESERVATIONS.decided_by_visibility(),
-        visible=_VISIBLE,
+        visible=VISIBLE_RESERVATIONS,
         message="Locker {locker_id} has no reservation {reservation_id}.",
         arguments=[
             id_argument("locker_id", "Id of the locker."),

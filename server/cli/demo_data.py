@@ -74,6 +74,8 @@ async def load(
                 store_clock.stamp,
                 settings.longest_reservation,
                 code_ring=lambda: read_ring(settings),
+                log_retention=settings.log_retention,
+                history_retention=settings.history_retention,
             )
         )
     return written

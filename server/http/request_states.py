@@ -90,4 +90,6 @@ class RequestStates:
             settings.max_live_reservations,
             settings.live_reservations,
             code_ring=cache(partial(read_ring, settings)),
+            log_retention=settings.log_retention,
+            history_retention=settings.history_retention,
         )

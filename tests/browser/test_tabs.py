@@ -27,5 +27,8 @@ async def test_every_tab_works_again_and_again_after_the_examples(browser: Brows
             await graphiql.expect_shown('"code": "VERSION_CONFLICT"', '"currentVersion": 2')
             for tab in ("LockersNow", "Viewer", "FirstQuery"):
                 assert "errors" not in await graphiql.run_tab(tab)
+            activity = await graphiql.run_tab("Activity")
+            assert "errors" not in activity
+            assert len(activity["data"]["owner"]["activity"]["nodes"]) == 10
         await context.close()
         expect_commands(server, README)

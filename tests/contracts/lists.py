@@ -108,6 +108,13 @@ _AT_LOCATION = (keys.location_locker, keys.location_locker_index)
 _UNDECIDED = {"status": BookingStatus.PENDING, "reason": None, "decided_by": None, "decided_by_subject": None}
 _AT_LOCKER = {"locker_id": LONGEST.locker, "location_id": None, "reservation_id": LONGEST.reservation}
 _CODES = (keys.access_code, keys.purpose_index, _AT_LOCKER, _FINGERPRINT)
+_UNLIKELY = dict.fromkeys(("calendar_event_id", "payment_id", "api_key_id", "booking_id", "event_id"))
+
+
+def _history(kind: str, name: str) -> tuple[Any, ...]:
+    return keys.activity, not_indexed, {"place": f"{kind}:{name}", **_UNLIKELY}
+
+
 _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-02": _BY_OWNER,
     "QC-05": (keys.reservation,),
@@ -128,6 +135,11 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-101": _CODES,
     "QC-102": _CODES,
     "QC-140": (keys.live_reservation, keys.due_index),
+    "QC-151": _history("locker", LONGEST.locker),
+    "QC-152": _history("location", LONGEST.location),
+    "QC-153": _history("public", LONGEST.location),
+    "QC-154": _history("owner", LONGEST.owner),
+    "QC-156": (keys.log_entry, not_indexed, {"shard": 0}),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }
 LISTS = {contract_id: ListExample(PAGED[contract_id], *example) for contract_id, example in _LISTS.items()}

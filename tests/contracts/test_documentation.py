@@ -29,6 +29,7 @@ def test_every_contract_is_used_by_a_field_except_those_of_budgets_commands_and_
         *FOLLOWING,
         "QC-140",
         "QC-141",
+        "QC-150",
     ]
 
 

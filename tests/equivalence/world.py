@@ -24,6 +24,7 @@ from tests import places
 from tests.api import CREATE_RESERVATION, UPDATE_STATUS, Api, mutation
 from tests.conftest import RING, Clock
 from tests.fuzz.tenants import CREATE_KEY, stock
+from tests.history import keep_history
 from tests.reservations import CANCEL
 from tests.tables import PlainClient
 
@@ -58,6 +59,7 @@ DAMAGED = [
     ("BOOKING#nina-pending", "PAYMENT#2"),
     ("OWNER#nina", "NOTIFICATION#"),
     ("APIKEY#hurt-key", "META"),
+    ("LOCKER#nina-4", "ACT#"),
 ]
 """Items that cannot be decoded: the first of a partition whose sort key begins like this."""
 MISSING = [
@@ -127,7 +129,7 @@ class Table:
         self.name = name
         self._store = DynamoStore(FaultyTransport(client.transport), name)
         stamp, longest = lambda: Stamp(clock(), machine_timer()), timedelta(days=30)
-        self._backend = Backend(self._store, clock, self._new_id, stamp, longest, code_ring=lambda: RING)
+        self.backend = Backend(self._store, clock, self._new_id, stamp, longest, code_ring=lambda: RING)
         self.ids = ids
         """How many ids were generated."""
 
@@ -135,7 +137,7 @@ class Table:
         """A request without limits."""
         most = 10**12
         limit, free = Limit(most, most, most), RequestBudget(None, principal)
-        return RequestState(self._backend, principal, variables, PageSizes(25, 100), limit, free, FairLock(), trace)
+        return RequestState(self.backend, principal, variables, PageSizes(25, 100), limit, free, FairLock(), trace)
 
     def _new_id(self) -> str:
         self.ids += 1
@@ -156,7 +158,7 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     await places.create_location(api, 3, code="hurt")
     await api.done(places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
     clock.now = now
-    await stock(api, clock)
+    await stock(api, clock, table.backend)
     await _locations_and_owners(api)
     await _lockers(api)
     clock.now = Instant("2026-02-10T08:00:00.000Z")
@@ -169,6 +171,7 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     both = {"role": "PARTNER", "ownerIds": ["nina", "anna"], "scopes": ["LOCKERS_READ", "EVENTS_WRITE"]}
     await api.done(CREATE_KEY, keyId="revoked-key", name="Revoked", **both)
     await api.done(REVOKE_KEY, keyId="revoked-key")
+    await keep_history(table.backend.store)
     return _broken(await table.items())
 
 

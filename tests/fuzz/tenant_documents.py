@@ -27,7 +27,7 @@ from tests.mutations import MUTATIONS
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
-    1: "viewer locations pendingBookings apiKey apiKeys",
+    1: "viewer locations pendingBookings apiKey apiKeys activity",
 }
 COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()} | {
     name: 14 * mutation.share for name, mutation in MUTATIONS.items()
@@ -35,6 +35,7 @@ COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names
 
 # What shows, of anything, whose it is: every document asks for it, so that nothing is shown without being noticed.
 # Under a name of its own where it may be null in other types: below `node` one name cannot be both.
+_ACTIVITY = "told13: actor { subject ownerId } changes { field from to }"
 _TELLING = {
     "Locker": "alias",
     "Reservation": "told0: createdAt told11: ownerId",
@@ -45,6 +46,7 @@ _TELLING = {
     "ApiKey": "told10: name",
     "CalendarDay": "morning { title bookingId }",
     "CalendarEvent": "title eventId",
+    "Activity": f"{_ACTIVITY} told14: ownerId told15: reservationId told16: bookingId",
 }
 _ERRORS = """userErrors {
   message ... on ReservationOverlapError { reservation { createdAt ownerId } }
@@ -54,13 +56,16 @@ MONTHS = ("2026-02", "2026-03", "2026-04")
 # Every second document also selects nested fields.
 _BELOW = {
     "Locker": """told1: latestEvent { actorId } told2: accessEvents(first: 3) { nodes { actorId } }
-      told3: reservations(first: 3) { nodes { createdAt ownerId } } told4: owner { name }""",
+      told3: reservations(first: 3) { nodes { createdAt ownerId } } told4: owner { name }
+      told17: activity { nodes { actor { subject ownerId owner { name } } reservation { createdAt } } }""",
     "Owner": """told5: lockers(first: 3) { nodes { alias } } told6: reservations(first: 3) { nodes { createdAt } }
-      told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }""",
+      told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }
+      told18: activity { nodes { actor { subject ownerId owner { name } } locker { alias } owner { name } } }""",
+    "Location": "told19: activity { nodes { actor { subject ownerId } lockerId reservationId bookingId ownerId } }",
     "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
     "CalendarDay": "morning { booking { description } }",
 }
-_OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications"}
+_OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications", "activity"}
 
 
 def tenant_documents(known: dict[str, list[str]], names: Sequence[str]) -> list[Document]:

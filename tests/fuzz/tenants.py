@@ -11,19 +11,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.times import Instant
+from loaders.backend import Backend
 from resolvers.bindings.nodes import to_global_id
 from tests import places
 from tests.api import Api, mutation
 from tests.conftest import Clock
+from tests.history import keep_history
+from tests.principals import owner
 from tests.reservations import CANCEL
 
 LOCATION = places.ulid(0)
 NAMES = {"anna": "apple", "bert": "zebra"}
 LISTS = {
-    "owner": ["lockers", "reservations", "bookings", "notifications"],
-    "locker": ["reservations", "accessEvents"],
+    "owner": ["lockers", "reservations", "bookings", "notifications", "activity"],
+    "locker": ["reservations", "accessEvents", "activity"],
     "booking": ["payments"],
-    "location": ["lockers"],
+    "location": ["lockers", "activity"],
 }
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 
@@ -59,7 +62,7 @@ IDS: dict[str, list[str]] = {
 CODES = ["hall"]
 
 
-async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
+async def stock(api: Api, clock: Clock, backend: Backend) -> dict[str, list[str]]:
     """Fills a table; returns the global ids and the cursors that an admin sees."""
     now, cursors = clock.now, set[str]()
     await api.owner("root", role="ADMIN")
@@ -74,14 +77,17 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
         await _bookings(api, tenant)
         # Two members know of each other only when their organization's locker is taken.
         start, end = f"2026-04-0{number + 1}T08:00:00Z", f"2026-04-0{number + 1}T18:00:00Z"
-        await api.reservation(f"at-guild-{tenant}", "guild-1", tenant, start, end)
+        await api.by(owner(tenant, "guild")).reservation(f"at-guild-{tenant}", "guild-1", tenant, start, end)
+        await keep_history(backend.store)
         named = {"owner": tenant, "locker": f"{tenant}-1", "booking": f"taken-{tenant}", "location": LOCATION}
         cursors.update(*(await cursors_of(api, {kind: [own_id] for kind, own_id in named.items()})).values())
     clock.now = now
+    shown = await api.run("{ activity(first: 100) { nodes { id } } }")
     # That a half day is taken, and since when, is no tenant's secret: the calendar is the location's.
     for tenant in NAMES:
         await api.done(places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
-    return {"cursor": sorted(cursors), "node": _global_ids()}
+    activities = [node["id"] for node in shown["activity"]["nodes"]]
+    return {"cursor": sorted(cursors), "node": _global_ids() + activities}
 
 
 async def cursors_of(api: Api, ids: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], list[str]]:
@@ -92,7 +98,7 @@ async def cursors_of(api: Api, ids: Mapping[str, Sequence[str]]) -> dict[tuple[s
         data = await api.run(f"query ($id: ID!) {{ {kind}({kind}Id: $id) {{ {selected} }} }}", id=own_id)
         for name, connection in data[kind].items():
             found[f"{kind.title()}.{name}", own_id] = [edge["cursor"] for edge in connection["edges"]]
-    for name in ("locations", "pendingBookings", "apiKeys"):
+    for name in ("locations", "pendingBookings", "apiKeys", "activity"):
         data = await api.run(f"{{ {name} {{ edges {{ cursor }} }} }}")
         found[f"Query.{name}", ""] = [edge["cursor"] for edge in data[name]["edges"]]
     return found

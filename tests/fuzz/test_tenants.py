@@ -9,6 +9,7 @@ import pytest
 from graphql import validate
 
 from domain.authorization import Principal, Scope
+from loaders.backend import Backend
 from tests.api import Api
 from tests.conftest import Clock, Dump, OpenApi
 from tests.fuzz.documents import SCHEMA, Document
@@ -69,10 +70,10 @@ def validates_some() -> Callable[..., Any]:
 
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
-    open_api: OpenApi, clock: Clock, dump: Dump, part: int
+    open_api: OpenApi, clock: Clock, backend: Backend, dump: Dump, part: int
 ) -> None:
     async with open_api(validate=validates_some(), **NO_LIMITS) as api:
-        known = await stock(api, clock)
+        known = await stock(api, clock, backend)
         names = list(COUNTS)[part::PARTS]
         made = tenant_documents(known, names)
         assert len(made) == sum(COUNTS[name] for name in names)

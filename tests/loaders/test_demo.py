@@ -1,14 +1,17 @@
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from domain.bookings import BookingStatus
-from domain.times import Instant
+from domain.times import Instant, shift, to_seconds
 from loaders.backend import Backend
 from loaders.table.operations import Transact
+from loaders.table.positions import Key
 from loaders.tools.demo import DemoShape, demo_pieces, load_demo
+from loaders.tools.kinds import kind_at
 from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
 
@@ -31,7 +34,8 @@ async def test_a_larger_load_adds_its_events_to_a_smaller_one_without_holes(back
     second = await load_demo(backend.store, LARGE, NOW, lambda _: None)
     larger = await dump()
     assert larger == wanted(LARGE)
-    assert (first, second) == (len(smaller), 292)
+    # An event is in the histories of its locker, its location and its owner.
+    assert (first, second) == (len(smaller), 292 * 4)
     assert Counter(pk for (pk, _), item in larger.items() if item["entityType"] == "ACCESS_EVENT") == {
         f"LOCKER#locker-{number:06d}": 75 for number in range(1, 5)
     }
@@ -92,3 +96,22 @@ async def test_a_load_of_any_size_starts_at_once_and_holds_a_few_transactions_in
         await load_demo(store, DemoShape(10**12, 10**12, 10**12), NOW, lambda _: None)
     assert stopped.group_contains(EnoughError)
     assert max(sizes) == 4
+
+
+def test_every_locker_owner_and_location_has_a_history_of_a_week() -> None:
+    items = wanted(DemoShape())
+    week = to_seconds(shift(Instant(f"{NOW[:10]}T00:00:00.000Z"), timedelta(days=-7)))
+    days: dict[str, set[str]] = {}
+    for (partition, sort), item in items.items():
+        if item["entityType"] == "ACTIVITY":
+            assert item["expiresAt"] > to_seconds(NOW)
+            assert kind_at(Key(partition, sort), item) == "ACTIVITY"
+            if to_seconds(item["occurredAt"]) > week:
+                days.setdefault(partition, set()).add(item["occurredAt"][:10])
+    homes = {pk for (pk, sk), item in items.items() if item["entityType"] in {"LOCKER", "OWNER", "LOCATION"}}
+    assert homes <= days.keys()
+    assert min(len(days[home]) for home in homes) >= 4
+    kinds = Counter(item["kind"] for item in items.values() if item["entityType"] == "ACTIVITY")
+    assert {kind.partition(".")[0] for kind in kinds} == {
+        *("owner", "location", "locker", "reservation", "booking", "payment", "calendar_event", "door"),
+    }

@@ -62,6 +62,9 @@ def _mutations() -> list[Case]:
 
 
 RESERVATION = everything("Reservation")
+_ACTIVITY = ("locker", "activity", "nodes")
+_NAMED = ("reservation", "booking", "accessCode")
+"""Objects that the latest activity of a locker does not name."""
 CASES = [
     Case(
         f"{{ viewer {{ {everything('Viewer')} }} }}",
@@ -88,5 +91,10 @@ CASES = [
     ),
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
+    Case(
+        f"{{ locker({OWN}) {{ activity(first: 1) {{ {PAGE} nodes {{ {everything('Activity')} }} }} }} }}",
+        optional=tuple((*_ACTIVITY, *path) for path in (("actor", "owner"), *((name,) for name in _NAMED))),
+    ),
+    Case(f"{{ activity(first: 1) {{ {PAGE} nodes {{ id }} }} }}"),
     *_mutations(),
 ]

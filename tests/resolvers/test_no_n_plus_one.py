@@ -13,12 +13,14 @@ from graphql import GraphQLObjectType, get_named_type, is_leaf_type, is_required
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.models import OwnerId
+from loaders.backend import Backend
 from resolvers.bindings.base import Reading
 from resolvers.bindings.nodes import NODE_KINDS, from_global_id, to_global_id
 from resolvers.schema import bound_schema
 from tests import codes, places
 from tests.api import CREATE_RESERVATION, Api, mutation
 from tests.conftest import OpenApi, Prepared
+from tests.history import keep_history
 from tests.wire import Wire
 
 FEW, MANY = 2, 12
@@ -48,7 +50,7 @@ OTHER_LOOK_UPS = {
     "reservation": '(lockerId: "locker-{i}", reservationId: "guest")',
 }
 """Look-ups that read strongly, or that someone else's record decides on."""
-LISTS = ("locations", "pendingBookings", "apiKeys")
+LISTS = ("locations", "pendingBookings", "apiKeys", "activity")
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 PARTNER = Principal(
     subject="partner",
@@ -58,7 +60,7 @@ PARTNER = Principal(
 )
 
 
-async def stock(api: Api) -> None:
+async def stock(api: Api, backend: Backend) -> None:
     """One of everything for each number: an owner with a locker at a location, and all that can happen to them."""
     await api.owner("guest")
     await api.owner("root", role="ADMIN")
@@ -85,6 +87,10 @@ async def stock(api: Api) -> None:
         await api.done(
             CREATE_KEY, keyId=f"key-{i}", name="Key", role="PARTNER", ownerIds=[owner], scopes=["CODES_READ"]
         )
+    for i in range(MANY):  # the latest activities concern one of everything
+        actor = Principal(subject=f"owner-{i}", role=Role.OWNER, owner_id=OwnerId(f"owner-{i}"))
+        await api.by(actor).done(codes.ROTATE, lockerId=f"locker-{i}", codeId="code", expectedRotation=1)
+    await keep_history(backend.store)
 
 
 NODES = """{
@@ -96,6 +102,7 @@ NODES = """{
         id notifications(first: 1) { nodes { id } } bookings(first: 1) { nodes { id payments { nodes { id } } } }
       }
       reservations(last: 1) { nodes { id } } accessEvents { nodes { id } } accessCodes { nodes { id } }
+      activity(first: 1) { nodes { id } }
     } }
   } }
   apiKeys(first: 50) { nodes { id } }
@@ -111,9 +118,9 @@ def _ids(found: Any) -> Iterator[str]:
 
 
 @pytest_asyncio.fixture
-async def crowd(open_api: OpenApi, wire: Wire, prepared: Prepared) -> Any:
+async def crowd(open_api: OpenApi, wire: Wire, prepared: Prepared, backend: Backend) -> Any:
     async with open_api(max_root_fields=100, max_aliases=100, max_tokens=10_000, max_depth=20) as api:
-        await prepared(stock, api)
+        await prepared(stock, api, backend)
         wire.reset()
         yield api
 
@@ -141,7 +148,11 @@ def columns(type_name: str) -> str:
 
 
 def paths(type_name: str, depth: int) -> Iterator[str]:
-    """The selections of every path of so many fields that ask the store, from a type on."""
+    """The selections of every path of so many fields that ask the store, from a type on.
+
+    An activity leads to everything, so a path ends with what an activity names.
+    """
+    depth = min(depth, 1) if type_name == "Activity" else depth
     for name in steps(type_name):
         definition = TYPES[type_name].fields[name]
         given = ARGUMENTS.get(f"{type_name}.{name}", "(first: 3)" if "first" in definition.args else "")

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from domain.times import to_seconds
+from loaders.backend import Backend
 from loaders.table.sdk import open_client
 from server.cli.settings_commands import descriptions
 from server.process.store import connect
 from server.settings import Settings
 from tests.api import CREATE_RESERVATION
-from tests.conftest import OpenApi
+from tests.conftest import Dump, OpenApi
+from tests.history import keep_history
 from tests.server.conftest import Run
 
 ORIGIN = "https://app.example.com"
@@ -66,6 +69,8 @@ INVALID = {
     "profile": ["staging"],
     "jwt_claims": ['{"roles": "custom:role"}', '{"role": 5}', "role=custom:role", "[]"],
     "longest_reservation_days": ["0", "3651"],
+    "log_days": ["1", "3651"],
+    "history_days": ["0", "3651"],
     "max_pending_bookings": ["0", "-1"],
     "max_live_reservations": ["0", "1001"],
     "live_reservations": ['{"ada": -1}', '{"ada": 1001}', "ada=5", "[]"],
@@ -234,3 +239,16 @@ async def test_the_longest_reservation_is_as_long_as_was_set(open_api: OpenApi) 
         ]
         accepted = await api.mutate(CREATE_RESERVATION, **values, endAt="2026-03-04T00:00:00Z")
         assert accepted["userErrors"] == []
+
+
+async def test_log_and_history_are_kept_as_long_as_was_set(open_api: OpenApi, backend: Backend, dump: Dump) -> None:
+    async with open_api(log_days=5) as api:
+        await api.owner("ada")
+    await keep_history(backend.store, Settings(history_days=6).history_retention)
+    days = {
+        item["entityType"]: (item["expiresAt"] - to_seconds(item[time])) / 86_400
+        for item in (await dump()).values()
+        for time in ("stamp", "occurredAt")
+        if time in item
+    }
+    assert days == {"LOG_ENTRY": 5, "ACTIVITY": 6}

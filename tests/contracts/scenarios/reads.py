@@ -3,8 +3,11 @@
 from collections.abc import Awaitable, Iterator
 from typing import Any
 
+from domain.activity import Activity, ActivityKind, Actor, Change, Happening
+from domain.authorization import Role
 from domain.times import EARLIEST, LATEST
 from loaders.backend import Backend
+from loaders.contracts.activity import KEEP_HISTORY
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import LATEST_EVENT
@@ -12,6 +15,8 @@ from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
+from loaders.following.followers import Fence
+from loaders.following.history import HistoryFollower
 from loaders.pages import PageRequest
 from tests.contracts.lists import LISTS, ListExample
 from tests.contracts.samples import NOON, SHORT, Names, arguments_of, at, day
@@ -30,6 +35,24 @@ from tests.contracts.scenarios.lockers import (
     record_events,
     reserve,
 )
+
+
+async def keep_activity(backend: Backend, names: Names) -> None:
+    """A locker is transferred, which concerns four objects."""
+    happening = Happening(
+        kind=ActivityKind.LOCKER_TRANSFERRED,
+        locker_id=names.locker,
+        location_id=names.location,
+        owner_id=names.other_owner,
+        former_owner_id=names.owner,
+        version=2,
+        changes=(Change("ownerId", names.owner, names.other_owner),),
+    )
+    actor = Actor(subject=names.subject, role=Role.OWNER, owner_id=names.owner, key_id=names.key)
+    activity = Activity(activity_id="text", occurred_at=NOON, actor=actor, happening=happening)
+    follower = HistoryFollower(backend.store, backend.history_retention)
+    await follower.apply(0, [activity], NOON, Fence(0, 1))
+
 
 _EVENT = (*PLACED, record_events("01"))
 _LOOK_UPS: dict[str, tuple[Call, ...]] = {
@@ -55,6 +78,7 @@ _LOOK_UPS: dict[str, tuple[Call, ...]] = {
     "QC-103": (*CODED, CROWD),
     "QC-104": (*CODED, enter("000000")),
     "QC-120": (TAKEN,),
+    "QC-155": (keep_activity,),
     "QC-109": (LOCATION, enter("000000", **AT_LOCATION)),
 }
 """The record that each look-up finds."""
@@ -116,5 +140,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     LOCATION_CALENDAR.purpose: (calendar,),
     NEXT_RESERVATION.purpose: (*RESERVED, first(NEXT_RESERVATION, NOON, LATEST)),
     CURRENT_RESERVATION.purpose: (*RESERVED, first(CURRENT_RESERVATION, EARLIEST, at(60))),
+    KEEP_HISTORY.purpose: (keep_activity,),
     RESERVATION_BEFORE.purpose: (*RESERVED, first(RESERVATION_BEFORE, at(60))),
 }

@@ -158,6 +158,7 @@ async def test_the_examples_give_the_promised_answers_on_the_demo_data(api: Api,
         "now": await api.run(EXAMPLES["now"], ownerId="owner-0002", first=5),
         "stale": await api.run(EXAMPLES["stale"]),
         "reserve": await api.run(EXAMPLES["reserve"], input=reserve),
+        "activity": await api.run(EXAMPLES["activity"], ownerId="owner-0002", first=10),
     }
     assert answers.keys() == EXAMPLES.keys()
     assert answers["first"]["owner"]["name"] == "Elif Eriksen"
@@ -167,3 +168,7 @@ async def test_the_examples_give_the_promised_answers_on_the_demo_data(api: Api,
     assert any(locker["activeReservation"] for locker in lockers)
     assert [error["currentVersion"] for error in answers["stale"]["ben"]["userErrors"]] == [2]
     assert answers["reserve"]["createReservation"]["userErrors"] == []
+    activities = answers["activity"]["owner"]["activity"]["nodes"]
+    assert len(activities) == 10
+    assert {activity["actor"]["role"] for activity in activities} >= {"OWNER", "DEVICE"}
+    assert any(activity["reservation"] for activity in activities)

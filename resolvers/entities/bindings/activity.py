@@ -1,0 +1,88 @@
+"""Activities: the part of a history that a caller may see, and the log as a whole."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from domain.activity import PastActivity
+from domain.authorization import Principal, acts_for, is_admin, may_see_locker
+from domain.models import Locker, LockerId, OwnerId
+from loaders.contracts.activity import LOG_ACTIVITY
+from loaders.contracts.base import Contract
+from loaders.contracts.reading import ReadPage
+from loaders.keys import LOG_SHARDS
+from loaders.pages import Page
+from resolvers.bindings.base import Charge, FieldStep
+from resolvers.bindings.lists import BoundPage, Lists, Pages
+from resolvers.request_state import ArgumentContext, RequestState
+
+
+def sees_of_owner(principal: Principal, activity: PastActivity, owner_id: OwnerId) -> bool:
+    """Whether who acts for an owner that an activity concerned may see the object that it names."""
+    scope = activity.kind.scope
+    return scope is not None and acts_for(principal, owner_id, scope)
+
+
+def sees_of_locker(principal: Principal, activity: PastActivity, owner_id: OwnerId) -> bool:
+    """The same for the present owner of the locker; changes of the locker itself, also members and its device see."""
+    is_own = activity.kind.value.startswith("locker.") and activity.locker_id is not None
+    return sees_of_owner(principal, activity, owner_id) or (
+        is_own and may_see_locker(principal, owner_id, LockerId(str(activity.locker_id)))
+    )
+
+
+def sees_activity(principal: Principal, activity: PastActivity, locker: Locker | None) -> bool:
+    """Whether an activity is in a list of the caller; `locker` is the one that it happened to, as it is now."""
+    if locker is not None:
+        return sees_of_locker(principal, activity, locker.owner_id)
+    return activity.kind.is_public or any(sees_of_owner(principal, activity, owner) for owner in activity.owners)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPages(Pages):
+    """A page of the history of each parent, without the activities that the caller may not see.
+
+    `sees` decides by the owner of the parent, which `key` names last. Where there is a list for `others`, these are
+    callers who are not admins, and may see all of it.
+    """
+
+    sees: Callable[[Principal, PastActivity, OwnerId], bool] | None = None
+    others: ReadPage[Any] | None = None
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (self.contract,) if self.others is None else (self.contract, self.others)
+
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
+        contract, keys = Pages.lists(self, values, request)
+        return (contract if self.others is None or is_admin(request.principal) else self.others), keys
+
+    async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
+        place, owner_id = key if isinstance(key, tuple) else (key, key)
+        page = await Pages.page(self, place, bound, request)
+        principal, sees = request.principal, self.sees
+        if sees is None or is_admin(principal) or all(sees(principal, node, owner_id) for node in page.nodes):
+            return page
+        request.has_hidden = True
+        return page.with_nodes([node if sees(principal, node, owner_id) else None for node in page.nodes])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPages(Pages):
+    """A page of all activities: the parts of the log, merged."""
+
+    contract: ReadPage[Any] = LOG_ACTIVITY
+
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
+        _, ((start, end),) = Pages.lists(self, values, request)
+        return self.contract, tuple((shard, start, end) for shard in range(LOG_SHARDS))
+
+    def price(self, step: FieldStep, parents: int, bound: BoundPage) -> list[Charge]:
+        """See Reading: the entry of a cursor is read again."""
+        wider = replace(bound.request, size=bound.request.size + 1)
+        return Pages.price(self, step, parents, replace(bound, request=wider))
+
+    async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
+        _, start, end = bound.keys[0]
+        store = request.backend.store
+        return await LOG_ACTIVITY.activities(store, bound.request, bound.order, start, end, request.queries)
