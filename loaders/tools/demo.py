@@ -249,6 +249,9 @@ def _reservation_history(made: Reservation, locker: Locker, midnight: Instant) -
     if made.started_at is not None:
         started = reservation_happening(ActivityKind.RESERVATION_STARTED, made, locker, new)
         piece += history(midnight, made.started_at, actor, started)
+    if has_ended(made, midnight):
+        ended = reservation_happening(ActivityKind.RESERVATION_ENDED, made, locker)
+        piece += history(midnight, made.end_at, None, replace(ended, outcome=outcome_of(made, locker)))
     return piece
 
 

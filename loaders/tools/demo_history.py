@@ -29,7 +29,7 @@ def by_admin(owner_id: OwnerId) -> Actor:
     return Actor(subject=owner_id, role=Role.ADMIN, owner_id=owner_id)
 
 
-def history(midnight: Instant, at: Instant, actor: Actor, *happenings: Happening) -> Piece:
+def history(midnight: Instant, at: Instant, actor: Actor | None, *happenings: Happening) -> Piece:
     """The items of what happened at that time, in the histories of all objects concerned."""
     if at < shift(midnight, -_SHOWN):
         return []

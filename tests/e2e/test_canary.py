@@ -1,6 +1,7 @@
 import asyncio
 import base64
 import json
+import re
 import socket
 from collections import Counter
 from datetime import timedelta
@@ -14,10 +15,16 @@ from domain.api_keys import KEY_PREFIX
 from domain.authorization import Principal, Role
 from domain.models import LockerId, OwnerId
 from loaders import keys
+from loaders.backend import Backend
 from loaders.table.values import Item, item_to_wire
 from server.auth.development import development_token
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT
+from tests import codes, places
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, RENAME, Api, mutation
+from tests.conftest import Dump
 from tests.e2e.serving import Server, running
+from tests.history import keep_history
+from tests.principals import owner
+from tests.reservations import RELEASE
 from tests.wire import Answer, Call, Until, Wire
 
 CANARY = "c4n4ry-7f3a9"
@@ -35,6 +42,7 @@ EVERYWHERE = {
     "baggage": f"canary={CANARY}",
 }
 LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
+CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 VERSIONS = '{ owner(ownerId: "ada") { lockers { nodes { version } } } }'
 ACTIVE = "query ($id: ID!) { locker(lockerId: $id) { activeReservation { status } } }"
 OWNER = "query ($id: ID!) { owner(ownerId: $id) { kind } }"
@@ -239,3 +247,45 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
     assert log.count(" request ") > len(requests()), log  # and so is every request
     secrets = [CANARY, NAME, CURSOR, *token.split("."), *signed().split(".")]
     assert [secret for secret in secrets if secret in log] == []
+
+
+async def tell_everything(api: Api) -> list[str]:
+    """Puts a canary into every text that a client can write; the digits of the codes that were made."""
+    metadata, named = {CANARY: CANARY}, {"name": f"{CANARY} name"}
+    await api.owner("root", role="ADMIN")
+    await api.owner("ada", **named, email=f"{CANARY}@example.com", phone="+39 4 4444 4444")
+    await api.done(mutation("updateOwner", "owner { name }"), ownerId="ada", expectedVersion=1, name=CANARY)
+    place = await places.create_location(api, 0, code=CANARY, **named, address={"city": CANARY})
+    await api.done(places.UPDATE_LOCATION, locationId=place, expectedVersion=1, name=CANARY)
+    await api.locker("l1", "ada", locationId=place, alias=CANARY, features=[CANARY], reservableBy="EVERYONE")
+    await api.done(RENAME, lockerId="l1", expectedVersion=1, alias=f"{CANARY} 2")
+    window = {"startAt": codes.START, "endAt": codes.END}
+    told = {"reference": CANARY, "recipient": {**named, "email": f"{CANARY}@example.com"}, "metadata": metadata}
+    await api.done(CREATE_RESERVATION, lockerId="l1", ownerId="ada", reservationId="r1", **window, **told)
+    digits = [await codes.create(api, "c1", label=CANARY)]
+    digits.append((await api.done(codes.ROTATE, lockerId="l1", codeId="c1", expectedRotation=1))["digits"])
+    assert await codes.verify(api, digits[1], "attempt") == "GRANTED"
+    assert await codes.verify(api, codes.wrong(*digits), "denied") == "DENIED"
+    await api.event("l1", actorId=CANARY, metadata=metadata)
+    await api.by(owner("ada")).done(RELEASE, lockerId="l1", reservationId="r1", reason=CANARY)
+    await places.book(api, "b1", description=CANARY)
+    await api.done(places.REJECT, bookingId="b1", expectedVersion=1, reason=CANARY)
+    await api.done(places.PAY, bookingId="b1", amount={"amount": "4.44", "currency": "EUR"}, method=CANARY)
+    event = {"locationId": place, "eventId": "e1", "date": "2026-03-20", "duration": "MORNING"}
+    await api.done(places.CREATE_EVENT, **event, title=CANARY)
+    await api.done(CREATE_KEY, keyId="k1", role="DEVICE", lockerId="l1", **named)
+    return [*digits, codes.wrong(*digits)]
+
+
+async def test_the_log_and_history_have_ids_and_statuses_but_no_text_of_a_client(
+    api: Api, backend: Backend, dump: Dump
+) -> None:
+    digits = await tell_everything(api)
+    await keep_history(backend.store)
+    items = {key: item for key, item in (await dump()).items() if item["entityType"] in {"LOG_ENTRY", "ACTIVITY"}}
+    assert Counter(item["entityType"] for item in items.values()) == {"LOG_ENTRY": 19, "ACTIVITY": 52}
+    # A time or a number of an id may have the same digits: these are looked for in all else.
+    text = re.sub(
+        r"[0-9T:.-]{20,}Z|[0-9A-Z]{26}", "", str([(key, {**item, "expiresAt": 0}) for key, item in items.items()])
+    )
+    assert [secret for secret in (CANARY, "4.44", "4444", *digits) if secret in text] == []
