@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence torture log lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test coverage equivalence torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -35,6 +35,10 @@ torture: $(VENV)/tested
 # 20,000 changes through delays, lost answers and stopped writers, and 25 kills of servers that follow the log; about 15 minutes.
 log: $(VENV)/tested
 	LOG_CHANGES=20000 FOLLOWING_KILLS=25 $(BIN)/python -m pytest -s tests/races/test_log_order.py tests/e2e/test_following.py
+
+# Compares figures with a count of the table after 10,000 changes at once and at least 25 kills of followers; some minutes.
+figures: $(VENV)/tested
+	FIGURES_CHANGES=10000 $(BIN)/python -m pytest tests/loaders/test_figures.py
 
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check .

@@ -233,6 +233,8 @@ class Happening:
     reservation_id: ReservationId | None = None
     start_at: Instant | None = None
     """Start of the reservation, which with its id is its key."""
+    reserved_location_id: LocationId | None = None
+    """Of an activity that ends a reservation: where its locker was when it was reserved."""
     booking_id: BookingId | None = None
     code_id: CodeId | None = None
     event_id: EventId | None = None
@@ -255,8 +257,9 @@ class Happening:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """All of its places in the log: a locker that moves has one at each of the two locations."""
-        return (self.place,) if self.former_location_id is None else (self.place, self.former_location_id)
+        """All of its places in the log: also the former location of a locker that moves or has moved."""
+        others = (self.former_location_id, self.reserved_location_id)
+        return tuple(dict.fromkeys([self.place, *(other for other in others if other is not None)]))
 
     @property
     def owners(self) -> tuple[OwnerId, ...]:
@@ -328,6 +331,10 @@ class PastActivity:
         return None if self.code_id is None else (door_of(self.locker_id, self.location_id), self.code_id)
 
 
+ENDS = frozenset(
+    {ActivityKind.RESERVATION_RELEASED, ActivityKind.RESERVATION_CANCELLED, ActivityKind.RESERVATION_ENDED}
+)
+"""Each reservation gets exactly one of these, once."""
 HAPPENING_FIELDS = tuple(field.name for field in fields(Happening))
 
 _SHOWN = frozenset(
@@ -402,8 +409,13 @@ def locker_happening(kind: ActivityKind, locker: Locker, before: Locker | None =
 
 
 def reservation_happening(
-    kind: ActivityKind, reservation: Reservation, locker: Locker, before: Reservation | None = None
+    kind: ActivityKind,
+    reservation: Reservation,
+    locker: Locker,
+    before: Reservation | None = None,
+    reserved_at: LocationId | None = None,
 ) -> Happening:
+    """An activity of a reservation; `reserved_at` is where its locker was when it was reserved."""
     return Happening(
         kind=kind,
         locker_id=reservation.locker_id,
@@ -412,6 +424,7 @@ def reservation_happening(
         locker_owner_id=locker.owner_id,
         reservation_id=reservation.reservation_id,
         start_at=reservation.start_at,
+        reserved_location_id=reserved_at if kind in ENDS else None,
         version=reservation.version,
         changes=() if before is None else changes_between(before, reservation),
     )

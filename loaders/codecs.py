@@ -9,6 +9,7 @@ from domain.activity import PastActivity
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import Role
 from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
+from domain.figures import LocationFigures, LocationUsage, OwnerFigures
 from domain.models import (
     AccessEvent,
     ActivePointer,
@@ -129,6 +130,8 @@ class StoredReservation:
     slot: str | None = None
     due_shard: int = 0
     ended_as: ReservationOutcome | None = None
+    location_id: LocationId | None = None
+    """Where its locker was when it was reserved: there it is counted as long as it is live."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +269,9 @@ CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)
 LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
+LOCATION_FIGURES = Codec(LocationFigures, "LOCATION_FIGURES", keys.location_figures, largest=700, usual=350)
+OWNER_FIGURES = Codec(OwnerFigures, "OWNER_FIGURES", keys.owner_figures, largest=700, usual=350)
+LOCATION_USAGE = Codec(LocationUsage, "LOCATION_USAGE", keys.location_usage, largest=600, usual=300)
 LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)
 LOG_LEASE = Codec(LogLease, "LOG_LEASE", keys.log_lease, largest=1000, usual=300)
 ACTIVITY = Codec(PastActivity, "ACTIVITY", keys.activity, largest=2000, usual=450)

@@ -368,6 +368,31 @@ def log_bound_of(position: Position) -> Instant:
     return Instant(f"{stamp}{separator}{activity_id.rpartition('-')[0]}")
 
 
+def location_figures(location_id: LocationId) -> Key:
+    """The figures of a location; those of all locations are one list."""
+    return Key("FIGURES", f"LOCATION#{location_id}")
+
+
+def all_location_figures() -> KeyRange:
+    """The figures of all locations, by location id."""
+    return Prefix("FIGURES", "LOCATION#")
+
+
+def owner_figures(owner_id: OwnerId, shard: int) -> Key:
+    """The part of an owner's figures that comes from one part of the log."""
+    return Key(f"OWNER#{owner_id}", f"FIGURES#{shard}")
+
+
+def location_usage(date: Day, location_id: LocationId) -> Key:
+    """The usage of a location on one day; that of all locations on a day is one list."""
+    return Key("USAGE", f"{date}#{location_id}")
+
+
+def day_usage(date: Day) -> KeyRange:
+    """The usage of all locations on one day, by location id."""
+    return Prefix("USAGE", f"{date}#")
+
+
 def table_state() -> Key:
     """The state of the table: its format version, and whether it is being migrated."""
     return Key("TABLE", "FORMAT")

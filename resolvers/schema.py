@@ -18,6 +18,7 @@ from resolvers.entities.bookings import BookingMutations, BookingQueries
 from resolvers.entities.calendar import CalendarMutations
 from resolvers.entities.code_devices import CodeDeviceMutations
 from resolvers.entities.events import AccessEventMutations
+from resolvers.entities.figures import FiguresQueries
 from resolvers.entities.locations import LocationMutations, LocationQueries
 from resolvers.entities.lockers import LockerMutations, LockerQueries
 from resolvers.entities.nodes import NodeQueries
@@ -35,6 +36,7 @@ Query: Any = merge_types(
         OwnerQueries,
         ReservationQueries,
         LocationQueries,
+        FiguresQueries,
         BookingQueries,
         ApiKeyQueries,
         ActivityQueries,

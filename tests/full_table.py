@@ -5,11 +5,10 @@ from typing import Any
 from domain.budgets import Budget
 from loaders import keys
 from loaders.backend import Backend
-from loaders.following.leases import Leases
 from loaders.table.client import DynamoStore
 from loaders.writes.budgets import TableBudgets
 from loaders.writes.moments import end_due_reservations
-from tests import codes, principals
+from tests import codes, figures, principals
 from tests.api import CREATE_RESERVATION, TRANSFER, Api, mutation
 from tests.conftest import Clock
 from tests.history import keep_history
@@ -27,6 +26,8 @@ async def reserve(api: Api, name: str, start: str, end: str, owner: str = "bob",
 
 async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     """A location with lockers, reservations, bookings and codes in every state."""
+    store = backend.store
+    assert isinstance(store, DynamoStore)
     place = await prepare(api)
     await api.owner("bob", email="Bob@example.com")
     await api.done(
@@ -71,14 +72,12 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     )
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
-    store = backend.store
-    assert isinstance(store, DynamoStore)
-    await Leases(store, "server", [0], lambda: 0.0).take()
     await keep_history(store)
     await TableBudgets(lambda: store, Budget(60, 60), lambda: 1_772_366_400_000_000).take("somebody", 1)
     clock.move(minutes=2)
     for shard in range(keys.LOG_SHARDS):
         await end_due_reservations(backend, shard, clock.now)
+    await figures.follow(backend)
 
 
 async def use_codes(api: Api, place: str) -> None:

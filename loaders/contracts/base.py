@@ -13,6 +13,7 @@ from domain.errors import SmartLockerError
 
 MAX_ITEMS = 100
 _MAX_WHOLE = 200
+_MAX_SMALL = 500
 _ID = re.compile(r"QC-(?:[0-9]{2}|[1-9][0-9]{2})")
 
 
@@ -38,16 +39,17 @@ class PageRule:
     """How many items one read returns.
 
     `look_ahead` items are read beyond the page to know whether there is a next one. A `whole` list is read at once,
-    because its key range alone bounds it.
+    because its key range alone bounds it. Of items that are small, a page may be larger.
     """
 
     default: int = 25
     maximum: int = MAX_ITEMS
     look_ahead: int = 1
     whole: bool = False
+    is_small: bool = False
 
     def __post_init__(self) -> None:
-        most = _MAX_WHOLE if self.whole else MAX_ITEMS
+        most = _MAX_SMALL if self.is_small else _MAX_WHOLE if self.whole else MAX_ITEMS
         if not 1 <= self.default <= self.maximum <= most:
             raise ContractError(f"a page has 1 to {most} items, and its default must not exceed its maximum")
 

@@ -22,9 +22,10 @@ DOCTOR_SCAN = ReadTable(
 DOCTOR_RANGES = ReadRanges(
     id="QC-81",
     purpose="Read what belongs to a locker, an owner, a location or a booking, to check it",
-    ranges=(keys.stretch,),
+    ranges=(keys.stretch, keys.log_entries),
     page_size=200,
-    note="Only `smartlocker doctor` uses it. Access events, attempts and notifications are not read.",
+    note="Only `smartlocker doctor` uses it. Access events, attempts and notifications are not read; of the log, what "
+    "figures may not include yet.",
     cardinality="Up to some 10,000 items of a locker or owner.",
     hot_partition=_RATE,
 )

@@ -12,8 +12,8 @@ LOG_LEASES = ReadOne(
     purpose="Who follows a part of the log, and how far its followers have got",
     codec=LOG_LEASE,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="No request reads it. Every process that may follow reads, once a second, those leases that others hold, and "
-    "takes one that has not changed for ten seconds by its own timer.",
+    note="Requests read it only for the time as of which figures are right. Every process that may follow reads, once "
+    "a second, those leases that others hold, and takes one that has not changed for ten seconds by its own timer.",
     cardinality="One item for each of the four parts of the log.",
     hot_partition="Each is read once a second by every process that may follow.",
 )

@@ -108,6 +108,8 @@ class ReadPage(_ReadContract[M]):
             raise ContractError(f"{self.id} must have a page: no list is unbounded")
         if not self.orders:
             raise ContractError(f"{self.id} must state its order")
+        if self.page_rule.is_small and page_cost(self.page_rule.maximum + 1, self.codec.largest).operations > 1:
+            raise ContractError(f"{self.id} has pages of more than 1 MB")
 
     @property
     def consistency(self) -> Consistency:

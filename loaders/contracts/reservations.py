@@ -317,6 +317,7 @@ CHANGE_RESERVATION = WriteContract(
     ),
     most_steps=10,
     emits=(ActivityKind.RESERVATION_CANCELLED, ActivityKind.RESERVATION_CHANGED),
+    log_entries=2,
     errors=(
         BadInputError,
         NotFoundError,
@@ -392,6 +393,7 @@ USE_RESERVATION = WriteContract(
         ActivityKind.DOOR_OVERSTAYED,
     ),
     log_bytes=4000,
+    log_entries=2,
     errors=(
         BadInputError,
         NotFoundError,
@@ -445,6 +447,7 @@ END_RESERVATION = WriteContract(
     ),
     most_steps=3,
     emits=(ActivityKind.RESERVATION_ENDED, ActivityKind.RESERVATION_OVERDUE),
+    log_entries=2,
     errors=(UnavailableError,),
     note="Only the sweeper of a part of the log sends it, ten seconds after the end: then it is over by the clock of "
     "every server. The mark makes it happen once, whoever sends it, and is no new version. The live copy leaves the "

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from loaders.backend import Backend
+from loaders.following.figures import FiguresFollower
 from loaders.following.followers import Follower, Sweeper
 from loaders.following.history import HistoryFollower
 from loaders.following.leases import LEASE_TIMES, LeaseTimes
@@ -13,7 +14,7 @@ from loaders.log import HORIZON
 
 
 def followers_of(backend: Backend) -> list[Follower]:
-    return [HistoryFollower(backend.store, backend.history_retention)]
+    return [HistoryFollower(backend.store, backend.history_retention), FiguresFollower(backend)]
 
 
 def sweepers_of(backend: Backend) -> list[Sweeper]:

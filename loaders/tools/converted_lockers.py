@@ -13,6 +13,7 @@ from domain.models import (
     AccessEvent,
     ActivePointer,
     EventId,
+    LocationId,
     LockerId,
     LockerSize,
     ReservableBy,
@@ -202,8 +203,10 @@ class Timelines:
         is_over = made.status is ReservationStatus.ACTIVE and has_ended(made, self._target.now)
         if is_over and locker.get("occupiedBy") != made.reservation_id:
             ended_as = ReservationOutcome.EXPIRED if made.started_at is None else ReservationOutcome.COMPLETED
-        due_shard = keys.log_shard(str(locker.get("locationId") or made.owner_id))
-        return replace(stored, due_shard=due_shard, ended_as=ended_as)
+        found = locker.get("locationId")
+        location_id = None if found is None else LocationId(str(found))
+        due_shard = keys.log_shard(location_id or made.owner_id)
+        return replace(stored, location_id=location_id, due_shard=due_shard, ended_as=ended_as)
 
     def _group(self, place: Key, draft: Draft[StoredReservation], stored: StoredReservation) -> Group:
         items, made = self._target.items, stored.reservation

@@ -329,6 +329,9 @@ _DECLARED = (
     Kind(codec=codecs.EVENT_CLAIM, refers=_claimed_event),
     Kind(codec=codecs.LOG_LEASE),
     Kind(codec=codecs.ACTIVITY),
+    Kind(codec=codecs.LOCATION_FIGURES, invariant="I9", refers=lambda found, _: [keys.location(found.location_id)]),
+    Kind(codec=codecs.OWNER_FIGURES, invariant="I9"),
+    Kind(codec=codecs.LOCATION_USAGE, refers=lambda found, _: [keys.location(found.location_id)]),
     Kind(codec=codecs.TABLE_STATE),
     Kind(codec=codecs.LOG_ENTRY, problems=_untold),
 )

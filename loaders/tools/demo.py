@@ -52,6 +52,7 @@ from loaders.contracts.writing import new_items
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
+from loaders.tools.demo_figures import DemoFigures
 from loaders.tools.demo_history import Piece, by_admin, by_owner, history
 from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.tools.kinds import PENDING
@@ -126,42 +127,46 @@ def _places(owners: list[OwnerId], midnight: Instant) -> Piece:
 
 
 async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
-    """Writes the demo data; existing pieces stay unchanged. Returns the number of items written.
+    """Writes the demo data and counts it; existing pieces stay unchanged. Returns the number of items, but figures.
 
     An interrupted load can be run again, and a larger load adds to a smaller one.
     """
-    written = 0
+    written, new, kept = 0, DemoFigures(now), DemoFigures(now)
     permits = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
 
     async def write(pieces: list[Piece]) -> None:
         nonlocal written
         try:
-            count = await _write(store, pieces)
+            items = await _write(store, pieces)
         finally:
             permits.release()
-        written += count
+        written += len(items)
+        new.add(items)
+        known = {key for key, _ in items}
+        kept.add([item for piece in pieces for item in piece if item[0] not in known])
         progress(len(pieces))
 
     async with asyncio.TaskGroup() as group:
         for pieces in _packed(demo_pieces(shape, now)):
             await permits.acquire()
             group.create_task(write(pieces))
+    await new.write(store, kept)
     return written
 
 
-async def _write(store: Store, pieces: list[Piece]) -> int:
-    """Writes pieces in one transaction; where one of them exists already, each in its own."""
-    steps = [LOAD_DEMO_DATA.step("item", key, attributes) for piece in pieces for key, attributes in piece]
-    written = 0
-    for start in range(0, len(steps), LOAD_DEMO_DATA.most_steps):
-        chunk = steps[start : start + LOAD_DEMO_DATA.most_steps]
+async def _write(store: Store, pieces: list[Piece]) -> Piece:
+    """Writes pieces in one transaction; where one of them exists already, each in its own. Returns what it wrote."""
+    items = [item for piece in pieces for item in piece]
+    written: Piece = []
+    for start in range(0, len(items), LOAD_DEMO_DATA.most_steps):
+        chunk = items[start : start + LOAD_DEMO_DATA.most_steps]
         try:
-            await store.transact(LOAD_DEMO_DATA.transact(*chunk))
+            await store.transact(LOAD_DEMO_DATA.transact(*(LOAD_DEMO_DATA.step("item", *item) for item in chunk)))
         except TransactionRefusedError:
             if len(pieces) > 1:
-                return sum([await _write(store, [piece]) for piece in pieces])
+                return [item for piece in pieces for item in await _write(store, [piece])]
         else:
-            written += len(chunk)
+            written += chunk
     return written
 
 

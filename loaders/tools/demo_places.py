@@ -62,6 +62,10 @@ def location_id(number: int) -> LocationId:
     return LocationId(f"01HDEM{number % LOCATIONS + 1:020d}")
 
 
+def time_zone(number: int) -> str:
+    return _PLACES[number % LOCATIONS][4]
+
+
 def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> Piece:
     chance = random.Random(f"location {number}")
     location = _location(number, admin, midnight)

@@ -14,9 +14,9 @@ from pathlib import Path
 from domain.access_codes import CodeRing
 from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
-from domain.times import Instant
+from domain.times import EARLIEST, Instant
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM
+from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM, LOG_ENTRY, LOG_LEASE
 from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
@@ -25,6 +25,7 @@ from loaders.table.retry import attempts
 from loaders.table.values import Item, WireItem, any_item_from_wire
 from loaders.tools.declarations import KINDS, World
 from loaders.tools.expiry import is_expired
+from loaders.tools.figures import adjusted, counted_until
 from loaders.tools.findings import Finding
 from loaders.tools.invariants import table_violations, violations
 from loaders.tools.kinds import RATE, damage_of, kind_read_at, label_of
@@ -76,7 +77,7 @@ class Table:
     """The items of a whole table that are checked.
 
     Of access events and activities, one of each partition is held; of the claims on event ids, those whose event was
-    not seen.
+    not seen; of the log, what figures may not include yet.
     """
 
     def __init__(self) -> None:
@@ -89,6 +90,7 @@ class Table:
         """Parts of the log that nobody follows."""
         self._items: list[Item] = []
         self._claims: dict[Key, Item] = {}
+        self._leases: dict[Key, Item] = {}
         self._with_many: set[tuple[str, str]] = set()
 
     def add(self, items: Iterable[WireItem], now: Instant) -> None:
@@ -110,18 +112,39 @@ class Table:
                 if (kind, key.pk) not in self._with_many:
                     self._items.append(item)
                 self._with_many.add((kind, key.pk))
-            elif kind != RATE:
+            elif kind == LOG_LEASE.entity_type:
+                self._leases.setdefault(key, item)
+            elif kind != RATE and (kind != LOG_ENTRY.entity_type or _is_untold(item, now)):
                 self._items.append(item)
+
+    def counted_until(self, shard: int) -> Instant:
+        """Up to when figures include everything in a part of the log, by the first that was seen of its lease."""
+        lease = self._leases.get(keys.log_lease(shard))
+        return EARLIEST if lease is None else counted_until(LOG_LEASE.decode(lease))
+
+    def add_log(self, shard: int, entries: Iterable[WireItem]) -> None:
+        """Takes those entries of a part of the log that figures may not include yet."""
+        start = self.counted_until(shard)
+        found = map(any_item_from_wire, entries)
+        self._items += [item for item in found if keys.log_stamp_of(str(item["SK"])) > start]
 
     def violations(self, now: Instant, ring: CodeRing | None = None) -> list[Finding]:
         """The violations, once all items were taken."""
-        return table_violations([*self._items, *self._claims.values()], now, ring)
+        return table_violations([*self._items, *self._claims.values(), *self._leases.values()], now, ring)
+
+
+def _is_untold(entry: Item, now: Instant) -> bool:
+    """Whether something is wrong with an entry of the log, of which there are too many to hold all."""
+    return any(KINDS[LOG_ENTRY.entity_type].problems(LOG_ENTRY.decode(entry), World(lambda _: None, now)))
 
 
 def check_export_file(path: Path, now: Instant, ring: CodeRing | None = None) -> tuple[list[Finding], Table]:
     """The violations in an exported table."""
     table = Table()
     table.add(exported_items(path), now)
+    for shard in range(keys.LOG_SHARDS):
+        partition = keys.log_entries(shard).pk
+        table.add_log(shard, (item for item in exported_items(path) if item["PK"]["S"] == partition))
     return table.violations(now, ring), table
 
 
@@ -145,12 +168,21 @@ class Doctor:
     async def check_table(
         self, *, items_per_second: float, progress: Callable[[int], None]
     ) -> tuple[list[Finding], Table]:
-        """The violations in the whole table; its items, without access events, are held in memory."""
+        """The violations in the whole table; its items, without access events, are held in memory.
+
+        The leases of the log are read first and the log last: see `loaders.tools.figures`.
+        """
         pace, table = Pace(items_per_second), Table()
+        leases = await DOCTOR_ITEMS.read(self._store, [keys.log_lease(shard) for shard in range(keys.LOG_SHARDS)])
+        table.add(leases.values(), self._clock())
+        table.read = 0
         async for page in DOCTOR_SCAN.pages(self._store):
             table.add(page.items, self._clock())
             progress(table.read)
             await pace.keep(len(page.items))
+        for shard in range(keys.LOG_SHARDS):
+            wanted = DOCTOR_RANGES.items(self._store, keys.log_entries, shard, table.counted_until(shard))
+            table.add_log(shard, [item async for item in wanted])
         return await self._confirmed(table.violations(self._clock(), self._ring)), table
 
     async def repair(self, findings: list[Finding]) -> list[Finding]:
@@ -158,7 +190,8 @@ class Doctor:
 
         What was repaired is checked with its partition, since other items depend on it.
         """
-        left, changed = findings, list[Key]()
+        figures = [finding for finding in findings if finding.offset is not None and not await self._adjust(finding)]
+        left, changed = [finding for finding in findings if finding.offset is None], list[Key]()
         async for _ in attempts(_ROUNDS):
             left = await self._again(left, changed)
             changed = [finding.key for finding in left if finding.repair is not None]
@@ -170,16 +203,32 @@ class Doctor:
                     await self._store.transact(repair)
                 except TransactionRefusedError:
                     continue  # a server changed it, or another repair did: the next round reads it again
-        return await self._confirmed(left)
+        return [*figures, *await self._confirmed(left)]
+
+    async def _adjust(self, finding: Finding) -> bool:
+        """Repairs figures, which may change at any time; returns whether it could."""
+        repair = finding.repair
+        async for _ in attempts(_ROUNDS):
+            try:
+                assert repair is not None  # noqa: S101  # figures can always be repaired
+                await self._store.transact(repair)
+            except TransactionRefusedError:
+                (item,) = (await DOCTOR_ITEMS.read(self._store, [finding.key])).values() or (None,)
+                repair = adjusted(finding, None if item is None else any_item_from_wire(item))
+            else:
+                return True
+        return False
 
     async def _confirmed(self, findings: list[Finding]) -> list[Finding]:
-        """Those that are found every time."""
+        """Those that are found every time. What is wrong with figures is known for sure."""
+        figures = [finding for finding in findings if finding.offset is not None]
+        findings = [finding for finding in findings if finding.offset is None]
         async for _ in attempts(_CONFIRMATIONS):
             if not findings:
                 break
             again = set(await self._again(findings))
             findings = [finding for finding in findings if finding in again]
-        return findings
+        return sorted([*findings, *figures], key=lambda finding: (finding.key, finding.problem))
 
     async def _again(self, findings: list[Finding], changed: Iterable[Key] = ()) -> list[Finding]:
         """Repeats the checks of these findings, and checks changed items, on the items as they are now."""

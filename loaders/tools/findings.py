@@ -31,6 +31,8 @@ class Finding:
     subject: Key = field(compare=False)
     partition: str | None = field(default=None, compare=False)
     repair: Transact | None = field(default=None, compare=False)
+    offset: Mapping[str, int] | None = field(default=None, compare=False)
+    """Of figures: what must be added to them, whatever else is."""
 
     @property
     def place(self) -> str:

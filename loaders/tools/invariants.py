@@ -17,6 +17,7 @@ from loaders.codecs import RESERVATION_CLAIM, STORED_RESERVATION
 from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.declarations import KINDS, Due, Dues, Kind, World, restored
+from loaders.tools.figures import figure_violations
 from loaders.tools.findings import Finding, attributes_of, put_repair, removal
 from loaders.tools.kinds import damage_of, kind_read_at
 from loaders.tools.partitions import Partition, partition_violations
@@ -33,7 +34,8 @@ def table_violations(items: Iterable[Item], now: Instant, ring: CodeRing | None 
     for key, item in table.items():
         if keys.record_of(key.pk) is not None:
             partitions[key.pk].append(item)
-    return violations(table.values(), partitions, World(table.get, now), ring)
+    found = violations(table.values(), partitions, World(table.get, now), ring)
+    return sorted([*found, *figure_violations(table.values())], key=lambda finding: (finding.key, finding.problem))
 
 
 def violations(

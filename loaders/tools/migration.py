@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from domain.models import LocationId
 from domain.times import Instant
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT
+from loaders.codecs import ACCESS_EVENT, LOG_ENTRY
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
 from loaders.table.client import DynamoStore
@@ -21,6 +21,7 @@ from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
 from loaders.tools.converted_bookings import convert_bookings, convert_records, create_missing_owners
 from loaders.tools.converted_lockers import Timelines, claim_on_event, convert_events, convert_lockers, old_events
+from loaders.tools.figures import convert_figures
 from loaders.tools.kinds import kind_at
 from loaders.tools.pace import Pace
 from loaders.tools.table_state import Mark, TableProblemError, being_migrated, overtaken
@@ -81,17 +82,20 @@ class Migration:
 
     async def _convert(self, began: Instant, mark: Mark | None = None) -> Report:
         """Access events are converted page by page; all other items are held in memory: they depend on one another."""
-        report = Report()
+        report, is_logged = Report(), False
         items: list[Item] = []
         async for page in MIGRATION_SCAN.pages(self._store):
             found = [any_item_from_wire(item) for item in page.items]
             events = Target([item for item in found if _is_event(item)], report, began)
-            items += [item for item in found if not _is_event(item)]
+            logged = [item for item in found if item.get("entityType") == LOG_ENTRY.entity_type]
+            is_logged = is_logged or bool(logged)
+            items += [item for item in found if not _is_event(item) and item.get("entityType") != LOG_ENTRY.entity_type]
             report.read += len(found)
             await self._convert_events(events)
             await self._finish(events, report, mark)
             await self._pace.keep(len(found))
         target = Target(items, report, began, self._location_id)
+        target.is_logged = is_logged
         convert(target)
         await self._finish(target, report, mark)
         return report
@@ -131,6 +135,7 @@ def convert(target: Target) -> None:
     Timelines(target).convert()
     convert_bookings(target)
     create_missing_owners(target)
+    convert_figures(target)
 
 
 def _is_event(item: Item) -> bool:

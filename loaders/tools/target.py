@@ -50,6 +50,8 @@ class Target:
         self.report = report
         self.now = now
         self.location_id = location_id
+        self.is_logged = False
+        """Whether the table has a log: then what an earlier format lacked was converted before."""
         self.told: dict[Key, dict[str, str]] = {}
         """Attributes that the keys of items tell, where items may have another form."""
         self._kinds: dict[Key, str] = {}

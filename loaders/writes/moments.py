@@ -69,7 +69,7 @@ async def _end(backend: Backend, due: Reservation, now: Instant) -> None:
             return Decision(None)
         made = stored.reservation
         outcome = outcome_of(made, locker)
-        ended = reservation_happening(ActivityKind.RESERVATION_ENDED, made, locker)
+        ended = reservation_happening(ActivityKind.RESERVATION_ENDED, made, locker, reserved_at=stored.location_id)
         happenings = [replace(ended, outcome=outcome.value)]
         if outcome is ReservationOutcome.OCCUPIED:
             happenings.append(replace(ended, kind=ActivityKind.RESERVATION_OVERDUE))

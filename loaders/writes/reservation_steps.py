@@ -61,9 +61,13 @@ def create_steps(
     any_claim: AnyClaim | None = None,
 ) -> list[Step]:
     contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
-    due_shard = keys.log_shard(locker.location_id or reservation.owner_id)
-    revision = next_revision(guard)
-    stored = StoredReservation(reservation=reservation, revision=revision, slot=slot.slot, due_shard=due_shard)
+    stored = StoredReservation(
+        reservation=reservation,
+        revision=next_revision(guard),
+        slot=slot.slot,
+        location_id=locker.location_id,
+        due_shard=keys.log_shard(locker.location_id or reservation.owner_id),
+    )
     in_service: dict[str, Any] = {status.lower(): status for status in IN_SERVICE}
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),

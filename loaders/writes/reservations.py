@@ -356,8 +356,8 @@ async def _change(
             steps.append(contract.record_step("notification", notice))
         # One whose end was logged is not ended once more by its release.
         told = kind if stored.ended_as is None else ActivityKind.RESERVATION_CHANGED
-        happenings = [reservation_happening(told, changed, locker, reservation), *use_happenings(locker, used)]
-        return Decision(changed, steps, happenings)
+        happening = reservation_happening(told, changed, locker, reservation, stored.location_id)
+        return Decision(changed, steps, [happening, *use_happenings(locker, used)])
 
     log = Log(backend, principal)
     return await optimistic_write(store, contract, decide_change, log=log, changed=_LOCKER)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from loaders.concurrency import outcomes
-from loaders.contracts.base import Contract, Order
+from loaders.contracts.base import MAX_ITEMS, Contract, Order
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import ReadPage
 from loaders.conversion import DamagedItemError
@@ -70,15 +70,17 @@ class Pages(Reading):
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
         sizes = request.page_sizes
+        contract, keys = self.lists(values, request)
+        # Of small items, a page may have several times as many.
+        times = max(1, contract.page_rule.maximum // MAX_ITEMS)
         wanted = page_request(
             first=values.get("first"),
             after=values.get("after"),
             last=values.get("last"),
             before=values.get("before"),
             default=sizes.default,
-            maximum=sizes.maximum,
+            maximum=times * sizes.maximum,
         )
-        contract, keys = self.lists(values, request)
         return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], keys)
 
     def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:

@@ -44,6 +44,7 @@ from resolvers.entities.bindings.offers import DEFAULT, Available, Found, Offere
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
+from resolvers.entities.figures import LocationFigures, LocationUsage, location_figures, location_usage
 from resolvers.entities.lockers import Locker
 
 _SLOTS_A_DAY = 2
@@ -181,6 +182,8 @@ class Location(Node):
     availability: list[DayAvailability] | None = _by_day(
         availability_of, "Free half days of the location: every day of the range."
     )
+    figures: LocationFigures | None = location_figures()
+    usage: list[LocationUsage] | None = location_usage()
 
 
 @strawberry.type

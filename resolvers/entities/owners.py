@@ -36,6 +36,7 @@ from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.bindings.activity import sees_of_owner
 from resolvers.entities.bookings import Booking, Notification
+from resolvers.entities.figures import OwnerFigures, owner_figures
 from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
 
@@ -92,6 +93,7 @@ class Owner(Node):
         description="Everything that concerned the owner when it happened, by time: what happened to its lockers, "
         "reservations, bookings and access codes, and what others did at its lockers.",
     )
+    figures: OwnerFigures | None = owner_figures()
 
 
 def _has_address(asked: object, owner: Record) -> bool:

@@ -15,7 +15,7 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.pages import Page, PageRequest
 from loaders.table.client import Store
 from loaders.table.positions import IndexKey, Key, Position
-from tests.contracts.samples import LONGEST, NOON, SHORT, arguments_of, at, day, filled, record
+from tests.contracts.samples import DAY, LONGEST, NOON, SHORT, arguments_of, at, day, filled, record
 
 Item = tuple[Key, "Mapping[str, Any]"]
 PAGED: dict[str, ReadPage[Any]] = {
@@ -140,6 +140,8 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-153": _history("public", LONGEST.location),
     "QC-154": _history("owner", LONGEST.owner),
     "QC-156": (keys.log_entry, not_indexed, {"shard": 0}),
+    "QC-163": (keys.location_figures,),
+    "QC-164": (keys.location_usage, not_indexed, {"date": DAY}),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }
 LISTS = {contract_id: ListExample(PAGED[contract_id], *example) for contract_id, example in _LISTS.items()}

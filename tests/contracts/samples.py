@@ -96,6 +96,8 @@ _LONG: dict[str, Any] = {
     "changes": ("ownerId", LONGEST.owner, LONGEST.other_owner),
     "reveals": (f"{NOON} {'r' * 64}#{10**9} {LONGEST.subject}",) * 10,
     "digest": "f" * 64,
+    "counts": {f"{status}.{size}": 99_999 for status in LockerStatus for size in LockerSize}
+    | {"reservations": 999_999, "overdue": 99_999},
     "last_change": "c" * 64 + "#" + "f" * 64,
     "code": LONGEST.code,
     "time_zone": LONGEST.time_zone,
@@ -162,6 +164,8 @@ def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: C9
     kind = getattr(hint, "__supertype__", hint)
     if is_dataclass(kind):
         return record(cast("type[Any]", kind), number, longest=longest)
+    if get_origin(kind) is Mapping:
+        return {}
     if get_origin(kind) is tuple:
         return tuple(get_args(kind)[0])[-1:] if _is_enum(get_args(kind)[0]) else ("one",)
     if get_origin(kind) is Mapping:

@@ -14,7 +14,7 @@ from server.settings import Settings
 
 SCHEMA = bound_schema()
 DOCTOR = [f"QC-8{number}" for number in range(4)]
-FOLLOWING = [f"QC-12{number}" for number in range(3)]
+FOLLOWING = ["QC-121", "QC-122"]
 USED = fields_by_contract(SCHEMA)
 
 
@@ -39,6 +39,7 @@ def test_every_contract_is_used_by_a_field_except_those_of_budgets_commands_and_
         "QC-140",
         "QC-141",
         "QC-150",
+        "QC-165",
     ]
 
 

@@ -1,7 +1,8 @@
 import asyncio
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -12,8 +13,11 @@ from loaders.table.operations import Transact
 from loaders.table.positions import Key
 from loaders.tools.demo import DemoShape, demo_pieces, load_demo
 from loaders.tools.kinds import kind_at
+from tests import figures
 from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
+from tests.migrating import delete
+from tests.tables import PlainClient
 
 SMALL, LARGE = DemoShape(2, 4, 8), DemoShape(2, 4, 300)
 
@@ -27,19 +31,56 @@ def wanted(shape: DemoShape, now: Instant = NOW) -> dict[tuple[str, str], dict[s
     }
 
 
+def without_figures(items: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {key: item for key, item in items.items() if key[0] not in {"FIGURES", "USAGE"} and key[1][:8] != "FIGURES#"}
+
+
+def opened_in_a_week(items: dict[tuple[str, str], dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """How often doors were opened in the last seven days, by location and its day."""
+    opened: Counter[tuple[str, str]] = Counter()
+    for item in items.values():
+        if item["entityType"] == "ACCESS_EVENT" and item["action"] in {"OPEN", "UNLOCK"}:
+            place = items[f"LOCKER#{item['lockerId']}", "META"]["locationId"]
+            zone = ZoneInfo(items[f"LOCATION#{place}", "META"]["timeZone"])
+            day, today = (datetime.fromisoformat(time).astimezone(zone).date() for time in (item["timestamp"], NOW))
+            if today - day < timedelta(days=7):
+                opened[place, day.isoformat()] += 1
+    return opened
+
+
 async def test_a_larger_load_adds_its_events_to_a_smaller_one_without_holes(backend: Backend, dump: Dump) -> None:
     first = await load_demo(backend.store, SMALL, NOW, lambda _: None)
-    smaller = await dump()
+    smaller = without_figures(await dump())
     assert smaller == wanted(SMALL)
     second = await load_demo(backend.store, LARGE, NOW, lambda _: None)
-    larger = await dump()
+    table = await dump()
+    larger = without_figures(table)
     assert larger == wanted(LARGE)
     # An event is in the histories of its locker, its location and its owner.
     assert (first, second) == (len(smaller), 292 * 4)
     assert Counter(pk for (pk, _), item in larger.items() if item["entityType"] == "ACCESS_EVENT") == {
         f"LOCKER#locker-{number:06d}": 75 for number in range(1, 5)
     }
-    check_invariants(larger, NOW)
+    check_invariants(table, NOW)
+    assert figures.stored(table.values()) == figures.counted(table.values())
+    used = {
+        (item["locationId"], item["date"]): item["counts"]["opens"]
+        for item in table.values()
+        if item["entityType"] == "LOCATION_USAGE" and "opens" in item["counts"]
+    }
+    assert used == opened_in_a_week(table)
+
+
+async def test_an_interrupted_load_is_counted_as_a_whole(
+    backend: Backend, dump: Dump, plain_client: PlainClient, table: str
+) -> None:
+    await load_demo(backend.store, SMALL, NOW, lambda _: None)
+    loaded = await dump()
+    for key in loaded.keys() - without_figures(loaded).keys():
+        await delete(plain_client, table, loaded[key])
+    await load_demo(backend.store, SMALL, NOW, lambda _: None)
+    items = (await dump()).values()
+    assert figures.stored(items) == figures.counted(items) != {}
 
 
 async def test_a_load_reports_every_piece_once(backend: Backend) -> None:

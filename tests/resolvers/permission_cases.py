@@ -17,6 +17,7 @@ ARGUMENTS = {
     "availableLockers": '(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"})',
     "calendar": DAYS,
     "availability": DAYS,
+    "usage": DAYS,
 }
 
 
@@ -88,6 +89,10 @@ CASES = [
     Case(f'{{ locationByCode(code: "rome") {{ calendar{DAYS} {{ {everything("CalendarDay", "morning")} }} }} }}'),
     Case(
         f"{{ locations(first: 1) {{ {PAGE} nodes {{ id }} }} pendingBookings(first: 1) {{ {PAGE} nodes {{ id }} }} }}"
+    ),
+    Case(
+        f"{{ locationFigures(first: 1) {{ {PAGE} nodes {{ {everything('LocationFigures')} }} }}"
+        f' locationUsage(date: "@day", first: 1) {{ {PAGE} nodes {{ {everything("LocationUsage")} }} }} }}'
     ),
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),

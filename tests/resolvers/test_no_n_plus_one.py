@@ -32,6 +32,7 @@ ARGUMENTS = {
     "Location.availableLockers": f"(window: {SPAN}, ownerIds: [])",
     "Location.calendar": '(window: {from: "2026-03-10", to: "2026-03-11"})',
     "Location.availability": '(window: {from: "2026-03-10", to: "2026-03-11"})',
+    "Location.usage": '(window: {from: "2026-03-10", to: "2026-03-11"})',
 }
 """Arguments that a field requires, and those that a search with many owners does."""
 LOOK_UPS = {
@@ -50,7 +51,15 @@ OTHER_LOOK_UPS = {
     "reservation": '(lockerId: "locker-{i}", reservationId: "guest")',
 }
 """Look-ups that read strongly, or that someone else's record decides on."""
-LISTS = ("locations", "pendingBookings", "apiKeys", "activity")
+LISTS = {
+    "locations": "",
+    "pendingBookings": "",
+    "apiKeys": "",
+    "activity": "",
+    "locationFigures": "",
+    "locationUsage": 'date: "2026-03-10", ',
+}
+"""Lists, and the arguments that they require."""
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 PARTNER = Principal(
     subject="partner",
@@ -221,10 +230,10 @@ async def test_objects_by_global_id_and_what_is_below_them(crowd: Api, wire: Wir
 @CALLERS
 async def test_lists_and_what_is_below_them(crowd: Api, wire: Wire, caller: Principal) -> None:
     found = []
-    for name in LISTS:
+    for name, required in LISTS.items():
         item = get_named_type(TYPES["Query"].fields[name].type).name.removesuffix("Connection")
         for selection in [columns(item), *paths(item, 2)]:
-            document = f"query ($first: Int!) {{ {name}(first: $first) {{ nodes {{ {selection} }} }} }}"
+            document = f"query ($first: Int!) {{ {name}({required}first: $first) {{ nodes {{ {selection} }} }} }}"
             found += await growing(crowd.by(caller), wire, document, {"first": FEW}, {"first": MANY})
     assert not found, f"{len(found)} documents:\n" + "\n".join(found)
 

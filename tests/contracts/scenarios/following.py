@@ -1,14 +1,19 @@
 """Those who follow the log: leases that are taken, renewed and given back, and the tail that is read."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from domain.activity import Activity, ActivityKind, Happening
+from domain.models import LockerSize, LockerStatus
+from loaders import keys
 from loaders.backend import Backend
 from loaders.contracts.following import LOG_TAIL
+from loaders.following.figures import FiguresFollower
+from loaders.following.followers import Fence
 from loaders.following.leases import Leases
-from tests.contracts.samples import NOON, Names
+from tests.contracts.samples import NOON, Names, at
 from tests.contracts.scenarios.actions import Call
-from tests.contracts.scenarios.lockers import OWNER
+from tests.contracts.scenarios.lockers import LOCATION, OWNER
 
 
 def leases(*works: Callable[[Leases, dict[int, Any]], Any]) -> Call:
@@ -44,9 +49,30 @@ def tail(*, consistent: bool) -> Call:
     return lambda backend, _: LOG_TAIL.read(backend.store, 0, NOON, consistent=consistent)
 
 
+def counted(minutes: int) -> Call:
+    """Counts that a locker was registered and opened, so many minutes after noon."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        own = {"locker_id": names.locker, "location_id": names.location, "owner_id": names.owner}
+        registered = Happening(
+            kind=ActivityKind.LOCKER_REGISTERED, **own, version=1, status=LockerStatus.AVAILABLE, size=LockerSize.XL
+        )
+        happenings = (registered, Happening(kind=ActivityKind.DOOR_OPENED, **own))
+        told = [
+            Activity(activity_id="a", occurred_at=at(minutes), actor=None, happening=happening)
+            for happening in happenings
+        ]
+        shard = keys.log_shard(names.location)
+        return FiguresFollower(backend).apply(shard, told, at(minutes), Fence(shard, 1))
+
+    return run
+
+
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "take the first lease of a part of the log, and renew it": (TAKEN,),
     "take over a lease, and give it back": (TAKEN, leases(take, take, give_back)),
+    "count the first activities": (LOCATION, counted(0)),
+    "count further activities": (LOCATION, counted(0), counted(1)),
     LOG_TAIL.purpose: (OWNER, tail(consistent=False)),
     f"{LOG_TAIL.purpose}, all since a position": (OWNER, tail(consistent=True)),
 }

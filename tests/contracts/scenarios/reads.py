@@ -6,6 +6,7 @@ from typing import Any
 from domain.activity import Activity, ActivityKind, Actor, Change, Happening
 from domain.authorization import Role
 from domain.times import EARLIEST, LATEST
+from loaders import keys
 from loaders.backend import Backend
 from loaders.contracts.activity import KEEP_HISTORY
 from loaders.contracts.base import Consistency, Order
@@ -23,7 +24,7 @@ from tests.contracts.samples import NOON, SHORT, Names, arguments_of, at, day
 from tests.contracts.scenarios.actions import Call
 from tests.contracts.scenarios.bookings import BOOKED, PAY, REJECT, api_key, approve
 from tests.contracts.scenarios.codes import AT_LOCATION, CODED, CROWD, REVEALED, enter
-from tests.contracts.scenarios.following import TAKEN
+from tests.contracts.scenarios.following import TAKEN, counted
 from tests.contracts.scenarios.lockers import (
     FOR_OTHER,
     FOR_RECIPIENT,
@@ -79,6 +80,9 @@ _LOOK_UPS: dict[str, tuple[Call, ...]] = {
     "QC-104": (*CODED, enter("000000")),
     "QC-120": (TAKEN,),
     "QC-155": (keep_activity,),
+    "QC-160": (LOCATION, counted(0)),
+    "QC-161": (LOCATION, counted(0)),
+    "QC-162": (LOCATION, counted(0)),
     "QC-109": (LOCATION, enter("000000", **AT_LOCATION)),
 }
 """The record that each look-up finds."""
@@ -89,6 +93,8 @@ def key_of(contract: ReadOne[Any], names: Names) -> tuple[Any, ...]:
         "QC-16": {"event_id": names.event[:-2] + "01"},
         "QC-52": {"created_at": NOON, "notification_id": f"{names.booking}-rejected"},
         "QC-88": {"owner_id": names.other_owner},
+        "QC-161": {"shard": keys.log_shard(names.location)},
+        "QC-162": {"date": NOON[:10]},
     }
     return tuple(arguments_of(contract.key, names, **given.get(contract.id, {})).values())
 
@@ -100,7 +106,8 @@ def look_up(contract: ReadOne[Any], *, consistent: bool = False) -> Call:
 def look_up_two(contract: ReadOne[Any]) -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
         *parents, last = key_of(contract, names)
-        return contract.read_many(backend.store, [(*parents, last), (*parents, f"{last}-2")])
+        other = last + 1 if isinstance(last, int) else f"{last}-2"
+        return contract.read_many(backend.store, [(*parents, last), (*parents, other)])
 
     return run
 

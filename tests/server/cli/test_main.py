@@ -206,6 +206,8 @@ async def test_demo_load_writes_all_items_once_and_whole(on_table: RunOnTable, d
     kinds = Counter(item["entityType"] for item in items.values())
     of_codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR", "LOG_ENTRY")}
     assert of_codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2, "LOG_ENTRY": 5}
+    counted = [kinds.pop(kind) for kind in ("LOCATION_FIGURES", "OWNER_FIGURES", "LOCATION_USAGE")]
+    assert counted[:2] == [12, 5]
     assert kinds.total() == wanted
     check_invariants(items, NOW)
     second = await on_table(*words, clock=clock)
