@@ -1,5 +1,6 @@
 """History: who sees that something happened, and how much of who did it."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest_asyncio
 from domain.authorization import Principal, Role, Scope
 from domain.times import to_seconds
 from loaders.backend import Backend
+from loaders.following.registry import FollowingParts
 from tests import codes, places
 from tests.api import TRANSFER, UPDATE_STATUS, Api, mutation
-from tests.conftest import Dump, Prepared
+from tests.conftest import Dump, OpenApi, Prepared
 from tests.history import keep_history
 from tests.principals import admin, device, owner, partner
 from tests.reservations import START
@@ -306,3 +308,13 @@ async def test_a_follower_that_is_told_twice_leaves_the_same_history(backend: Ba
     places_of = Counter(item["activityId"] for item in copies)
     assert set(places_of.values()) == {1, 2, 3, 4}
     assert {item["expiresAt"] - to_seconds(item["occurredAt"]) for item in copies} == {400 * 86_400}
+
+
+async def test_a_server_that_follows_the_log_keeps_history(open_api: OpenApi) -> None:
+    async with open_api(following=FollowingParts()) as api, asyncio.timeout(60):
+        await api.owner("ada")
+        await api.locker("l1", "ada")
+        found: list[list[str]] = []
+        while found != [["LOCKER_REGISTERED"], ["OWNER_CREATED", "LOCKER_REGISTERED"]]:
+            await asyncio.sleep(0.05)
+            found = [await kinds(api, LOCKER), await kinds(api, OWNER, id="ada")]
