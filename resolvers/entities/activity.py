@@ -154,9 +154,9 @@ class Activity(Node):
 
     activity_id: strawberry.ID = column("Id of the activity.")
     cursor: str = column(
-        "Cursor to continue from in this list, in ascending order. It is never later than 30 seconds ago, so that nothing "
-        "is missed which is still being written, and some activities are returned again. If history is further behind, "
-        "because no server has followed the log, what comes later may be before it.",
+        "Cursor to continue from in this list, in ascending order. It is never later than 30 seconds ago, so that "
+        "nothing is missed which is still being written, and some activities are returned again. If history is further "
+        "behind, because no server has followed the log, what comes later may be before it.",
         _cursor,
     )
     kind: ActivityKind = column("What happened.")
@@ -221,8 +221,8 @@ def history(contract: ReadPage[Any], *, description: str, **binding: Any) -> Any
         kind=HistoryPages,
         window=ALL_TIMES,
         arguments=[in_window("time of an activity")],
-        description=f"{description} It is about a second behind, and kept for 400 days unless the server is set to another time. Without "
-        "activities that the caller may not see, so a page can have fewer items than asked for.",
+        description=f"{description} It is about a second behind, and kept for 400 days unless the server is set to "
+        "another time. Without activities that the caller may not see, so a page can have fewer items than asked for.",
         **binding,
     )
 
