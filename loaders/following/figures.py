@@ -128,10 +128,13 @@ class FiguresFollower:
         if isinstance(found, Exception):
             raise found
 
-        def add(found: Figures | None) -> Figures:
-            """Who was faster may have counted some of the changes."""
+        def add(found: Figures | None) -> Figures | None:
+            """Who was faster may have counted some of the changes.
+
+            Changes that undo each other are written too: who knows only some of them must not add these later.
+            """
             new = [change for change in changes if found is None or change.at > found.position]
-            return record_of(item, found, sum_of(found, new), until)
+            return record_of(item, found, sum_of(found, new), until) if new or found is None else None
 
         await write_figures(self._store, item, found, add)
 
@@ -144,15 +147,12 @@ def sum_of(found: Figures | None, changes: Iterable[Change]) -> Counter[str]:
 
 
 async def write_figures(
-    store: Store, item: Item, found: Figures | None, change: Callable[[Figures | None], Figures]
+    store: Store, item: Item, found: Figures | None, change: Callable[[Figures | None], Figures | None]
 ) -> None:
-    """Writes what an item becomes, unless its counts stay as they are; decides again if another process was faster."""
-    while True:
-        record = change(found)
+    """Writes what an item becomes, unless it stays as it is; decides again if another process was faster."""
+    while (record := change(found)) is not None:
         if found is None:
             step = COUNT_ACTIVITIES.record_step(f"first {item.kind}", record)
-        elif record.counts == found.counts:
-            return
         else:
             step = COUNT_ACTIVITIES.record_step(item.kind, record, readRevision=found.revision)
         try:

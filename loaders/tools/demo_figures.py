@@ -52,7 +52,9 @@ class DemoFigures:
         """
         for item in self.counts.keys() | earlier.counts.keys():
 
-            def add(found: Figures | None, item: Item = item) -> Figures:
+            def add(found: Figures | None, item: Item = item) -> Figures | None:
+                if found is not None and not self.counts[item]:
+                    return None
                 counts = Counter[str](earlier.counts[item] if found is None else found.counts)
                 counts.update(self.counts[item])
                 # Nothing of it was logged: whatever is, comes in addition.

@@ -143,6 +143,22 @@ class DyingStore:
         await self._store.put(operation)
 
 
+class StoppedStore:
+    """A store whose process stands still before its first write, until the test lets it go on."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._store = backend.store
+        self.at_write, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def put(self, operation: Put) -> None:
+        self.at_write.set()
+        await self.goes_on.wait()
+        await self._store.put(operation)
+
+
 class Followers:
     """Followers of figures, of which each is killed after some writes and begins again at the stored positions."""
 

@@ -5,7 +5,10 @@ import os
 from datetime import timedelta
 
 from domain.times import EARLIEST
+from loaders import keys
 from loaders.backend import Backend
+from loaders.following.figures import FiguresFollower
+from loaders.following.followers import Fence
 from loaders.table.client import DynamoStore
 from loaders.table.clock import utc_now
 from loaders.table.values import any_item_from_wire
@@ -14,7 +17,8 @@ from loaders.tools.figures import figure_violations
 from tests import figures, migrating, places
 from tests.api import UPDATE_STATUS, Api
 from tests.conftest import Dump
-from tests.loaders.racing import OWNERS, Followers, Writers
+from tests.history import logged
+from tests.loaders.racing import OWNERS, Followers, StoppedStore, Writers
 from tests.migrating import delete, strip
 from tests.tables import PlainClient, put
 
@@ -73,6 +77,28 @@ async def test_figures_are_exact_after_racing_changes_and_kills(
     opened = sum(item["entityType"] == "ACCESS_EVENT" and item["action"] == "OPEN" for item in items)
     used = [item["counts"].get("opens", 0) for item in items if item["entityType"] == "LOCATION_USAGE"]
     assert 0 < sum(used) <= opened
+
+
+async def test_a_follower_that_was_stopped_adds_nothing_that_another_has_counted(
+    room: Api, backend: Backend, dump: Dump
+) -> None:
+    shard = keys.log_shard(places.ulid(0))
+    await room.locker("l1", "ada", locationId=places.ulid(0))
+    await figures.follow(backend)
+    for version, status in enumerate(["OCCUPIED", "AVAILABLE"], start=1):  # of which nothing remains
+        await room.done(UPDATE_STATUS, lockerId="l1", newStatus=status, expectedVersion=version)
+    *_, occupied, freed = await logged(backend.store, shard)
+    stopped = StoppedStore(backend)
+    slow = FiguresFollower(backend.with_store(stopped))
+    late = asyncio.create_task(slow.apply(shard, [occupied], occupied.occurred_at, Fence(shard, 1)))
+    await stopped.at_write.wait()
+
+    await FiguresFollower(backend).apply(shard, [occupied, freed], freed.occurred_at, Fence(shard, 2))
+    stopped.goes_on.set()
+    await late
+
+    items = (await dump()).values()
+    assert figures.stored(items) == figures.counted(items)
 
 
 async def test_doctor_finds_and_repairs_wrong_figures_while_others_change(
