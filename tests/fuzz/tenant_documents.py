@@ -27,7 +27,7 @@ from tests.mutations import MUTATIONS
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
-    1: "viewer locations pendingBookings apiKey apiKeys activity",
+    1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage",
 }
 COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()} | {
     name: 14 * mutation.share for name, mutation in MUTATIONS.items()

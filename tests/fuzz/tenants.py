@@ -8,16 +8,18 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from domain.authorization import Scope
 from domain.times import Instant
 from loaders.backend import Backend
 from resolvers.bindings.nodes import to_global_id
 from tests import places
-from tests.api import Api, mutation
+from tests.api import RENAME, Api, mutation
 from tests.conftest import Clock
 from tests.history import keep_history
-from tests.principals import owner
+from tests.principals import owner, partner
 from tests.reservations import CANCEL
 
 LOCATION = places.ulid(0)
@@ -71,6 +73,9 @@ async def stock(api: Api, clock: Clock, backend: Backend) -> dict[str, list[str]
     await places.create_location(api, 0, code=CODES[0])
     await api.locker("guild-1", "guild", locationId=LOCATION)
     await api.event("guild-1", actorId="zebra-actor")
+    # They see that it changed, but not which of its partners did it.
+    agent = replace(partner(*Scope, of="guild"), subject="zebra-agent")
+    await api.by(agent).done(RENAME, lockerId="guild-1", expectedVersion=1, alias="Hall")
     for number, tenant in enumerate(NAMES):
         clock.now = MADE[tenant]
         await _owned(api, tenant)
