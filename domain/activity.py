@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCode, CodeId
 from domain.api_keys import ApiKeyId
-from domain.authorization import Principal, Role
+from domain.authorization import Principal, Role, Scope
 from domain.bookings import Booking, BookingId
 from domain.enums import DescribedEnum
 from domain.models import (
@@ -137,6 +137,28 @@ class ActivityKind(DescribedEnum):
 
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
     API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
+
+    @property
+    def scope(self) -> Scope | None:
+        """The permission to read the object that it names; None where everyone may see it, or admins alone."""
+        if self in {ActivityKind.DOOR_LOCKED_OUT, ActivityKind.DOOR_LOCKOUT_CLEARED}:
+            return Scope.CODES_READ
+        return _SCOPES.get(self.value.partition(".")[0])
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everyone may see the object that it names: a location, or the event that fills its calendar."""
+        return self.value.startswith(("location.", "calendar_event."))
+
+
+_SCOPES = {
+    "locker": Scope.LOCKERS_READ,
+    "owner": Scope.OWNERS_READ,
+    "reservation": Scope.RESERVATIONS_READ,
+    **dict.fromkeys(("booking", "payment"), Scope.BOOKINGS_READ),
+    **dict.fromkeys(("access_code", "device"), Scope.CODES_READ),
+    "door": Scope.EVENTS_READ,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
