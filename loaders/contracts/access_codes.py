@@ -281,6 +281,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         ActivityKind.DOOR_OVERSTAYED,
     ),
     log_bytes=4000,
+    log_entries=2,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
     "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "

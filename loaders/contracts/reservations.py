@@ -393,7 +393,7 @@ USE_RESERVATION = WriteContract(
         ActivityKind.DOOR_OVERSTAYED,
     ),
     log_bytes=4000,
-    log_entries=2,
+    log_entries=3,
     errors=(
         BadInputError,
         NotFoundError,

@@ -13,16 +13,20 @@ from domain.models import LockerId, OwnerKind
 from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import LOG_ENTRY
+from loaders.contracts.access_codes import VERIFY_ACCESS_CODE
+from loaders.contracts.reservations import USE_RESERVATION
 from loaders.log import activities_of
 from loaders.table.clock import Stamp, machine_timer
 from loaders.table.stamps import MAX_AGE, TooLateError
 from loaders.writes.lockers import rename_locker
 from loaders.writes.owners import create_owner
+from tests import codes
 from tests.api import TRANSFER, Api, mutation, unchanged
 from tests.conftest import Dump, Prepared
 from tests.inputs import GOOD, document, stock
 from tests.places import create_location, ulid
 from tests.principals import owner
+from tests.reservations import RELEASE
 from tests.wire import Wire
 
 RECORD = mutation("recordAccessEvents", "accessEvents { eventId }")
@@ -113,6 +117,25 @@ async def test_events_of_lockers_anywhere_are_one_entry_for_each_part_of_the_log
     found = sorted((activity.happening.locker_id, activity.activity_id) for one in entries.values() for activity in one)
     assert [locker for locker, _ in found] == sorted(f"l{number}" for number in range(12))
     assert len({activity_id for _, activity_id in found}) == 12
+
+
+async def test_a_contract_states_how_many_parts_of_the_log_a_reservation_can_concern(api: Api, dump: Dump) -> None:
+    """Those of its owner and of the locker's, where the locker is at no location, and of where it was reserved."""
+    await create_location(api, 0)
+    await api.owner("ada")
+    await api.owner("mia")
+    shards = [keys.log_shard(one) for one in ("ada", "mia", ulid(0))]
+    assert len(set(shards)) == 3
+    await api.locker("l1", "ada", locationId=ulid(0), reservableBy="EVERYONE")
+    await api.reservation("r1", "l1", "mia", codes.START, codes.END)
+    digits = await codes.create(api, "c1")
+    await api.done(document("moveLocker"), lockerId="l1", newLocationId=None, expectedVersion=1)
+
+    verified = await told(api, dump, codes.VERIFY, lockerId="l1", digits=digits, attemptId="a1")
+    released = await told(api, dump, RELEASE, lockerId="l1", reservationId="r1")
+
+    assert len(verified) == VERIFY_ACCESS_CODE.log_entries == 2
+    assert len(released) == USE_RESERVATION.log_entries == 3
 
 
 async def test_a_transaction_is_not_sent_too_long_after_its_stamp(backend: Backend, api: Api, wire: Wire) -> None:
