@@ -65,7 +65,6 @@ _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5
 _ADMIN = 1
 _BOOKING_OWNERS = 100
-_EVENT_MINUTES = 16 * 60
 
 _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
 _LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia", "Horvat", "Ito", "Jansen", "Kaya")
@@ -265,7 +264,7 @@ def _events(locker: Locker, number: int, owners: int, count: int, midnight: Inst
     chance, device = random.Random(f"events {number}"), Actor(subject=f"device-{locker.locker_id}", role=Role.DEVICE)
     for index in range(count):
         action = chance.choice(_ACTIONS)
-        timestamp = shift(midnight, timedelta(minutes=-_EVENT_MINUTES * index - chance.randrange(_EVENT_MINUTES)))
+        timestamp = shift(midnight, timedelta(hours=-17 * index - chance.randint(0, 16)))
         is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
         event = AccessEvent(
             event_id=EventId(f"event-{index + 1:06d}"),
