@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from domain.activity import Activity, ActivityKind
-from domain.figures import LocationFigures, LocationUsage, OwnerFigures, Place, parts_of, usage_of
+from domain.figures import LocationFigures, LocationUsage, OwnerFigures, Part, Place, parts_of, usage_of
 from domain.models import Location
 from domain.times import Day, Instant, local_day
 from loaders import keys
@@ -56,13 +56,20 @@ def figure_changes(shard: int, activities: Iterable[Activity]) -> Changes:
         if happening.kind is ActivityKind.LOCATION_CREATED:
             changes[Item("location", (happening.location_id,))] += ()
         for part in parts_of(happening):
-            difference = Counter(part.after)
-            difference.subtract(part.before)
-            for (place, figure), number in difference.items():
-                item = item_of(place, keys.log_shard(happening.place))
-                if number and _is_in(shard, item):
-                    changes[item].append(Change(activity.occurred_at, figure, number))
+            for item, change in part_changes(activity, part):
+                if _is_in(shard, item):
+                    changes[item].append(change)
     return changes
+
+
+def part_changes(activity: Activity, part: Part) -> Iterator[tuple[Item, Change]]:
+    """The changes of figures by a part of an activity, in whatever part of the log."""
+    difference = Counter(part.after)
+    difference.subtract(part.before)
+    for (place, figure), number in difference.items():
+        if number:
+            item = item_of(place, keys.log_shard(activity.happening.place))
+            yield item, Change(activity.occurred_at, figure, number)
 
 
 def item_of(place: Place, shard: int) -> Item:

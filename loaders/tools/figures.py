@@ -28,7 +28,7 @@ from loaders.codecs import (
 from loaders.contracts.figures import FIGURES
 from loaders.conversion import DamagedItemError
 from loaders.following.figures import Item as FigureItem
-from loaders.following.figures import figure_changes, item_of, record_of
+from loaders.following.figures import item_of, part_changes, record_of
 from loaders.log import activities_of
 from loaders.table.positions import Key
 from loaders.table.values import Item
@@ -54,7 +54,8 @@ class Counted:
     figures: dict[FigureItem, Any] = field(default_factory=dict)
     told: dict[int, Instant] = field(default_factory=dict)
     """Up to when the activities of each part of the log are included in all figures."""
-    log: dict[int, list[Activity]] = field(default_factory=lambda: defaultdict(list))
+    log: dict[str, Activity] = field(default_factory=dict)
+    """Activities by their ids: one that concerns two parts of the log may be seen in one of them."""
 
     def add(self, item: Item) -> None:
         """Takes an item; one that cannot be read counts as nothing, and is reported as such."""
@@ -77,7 +78,8 @@ class Counted:
                     self.told[lease.shard] = counted_until(lease)
                 case LOG_ENTRY.entity_type:
                     entry = LOG_ENTRY.decode(item)
-                    self.log[entry.shard] += activities_of(entry)
+                    if entry.stamp > self.told.get(entry.shard, EARLIEST):
+                        self.log |= {activity.activity_id: activity for activity in activities_of(entry)}
 
     def _take(self, *parts: Part) -> None:
         """Takes over what things add, unless something later is known of them."""
@@ -86,32 +88,42 @@ class Counted:
             if known is None or part.version >= known.version:
                 self.things[part.thing] = part
 
+    def expected(self) -> dict[Place, Counter[str]]:
+        """The right figures of all places: without the activities that they do not include yet.
+
+        The parts of the log are read one after another, too. An activity may be seen in one of them although one before
+        it is not, which was logged elsewhere meanwhile: then the thing is not as it was before the activity, and counts
+        as it was.
+        """
+        missing: dict[Place, Counter[str]] = defaultdict(Counter)
+        for activity in sorted(self.log.values(), key=lambda activity: activity.occurred_at):
+            for part in parts_of(activity.happening):
+                if not self._follow(part):
+                    continue
+                for item, change in part_changes(activity, part):
+                    if change.at > self.included(item):
+                        missing[_place_of(item)][change.figure] += change.number
+        totals = self.totals()
+        for place, counts in missing.items():
+            totals[place].subtract(counts)
+        return totals
+
+    def _follow(self, part: Part) -> bool:
+        """Whether a thing has its part in an activity by now; it is taken over, if it has not yet."""
+        known = self.things.get(part.thing)
+        is_next = part.before == (Counter() if known is None else known.after)
+        if is_next and (known is None or part.version >= known.version):
+            self.things[part.thing] = part
+            return True
+        return known is not None and part.version <= known.version
+
     def totals(self) -> dict[Place, Counter[str]]:
-        """The figures of all places, as of the end of the log."""
-        told = [
-            activity
-            for shard, activities in self.log.items()
-            for activity in activities
-            if activity.occurred_at > self.told.get(shard, EARLIEST)
-        ]
-        for activity in sorted(told, key=lambda activity: activity.occurred_at):
-            self._take(*parts_of(activity.happening))
+        """The figures of all places, as the things are."""
         totals: dict[Place, Counter[str]] = defaultdict(Counter)
         for part in self.things.values():
             for (place, figure), number in part.after.items():
                 totals[place][figure] += number
         return totals
-
-    def expected(self) -> dict[Place, Counter[str]]:
-        """The right figures of all places: without the activities that they do not include yet."""
-        expected = self.totals()
-        for shard, activities in self.log.items():
-            for item, changes in figure_changes(shard, activities).items():
-                known, place = self.included(item), _place_of(item)
-                for change in changes:
-                    if change.at > known:
-                        expected[place][change.figure] -= change.number
-        return expected
 
     def included(self, item: FigureItem) -> Instant:
         """Up to when an item includes all activities."""
@@ -142,9 +154,11 @@ def part_of_stored(stored: StoredReservation) -> Part:
 def figure_violations(items: Iterable[Item]) -> Iterator[Finding]:
     """The figures of a whole table that are not what lockers and reservations give."""
     counted, by_key = Counted(), {Key.of_item(item): item for item in items}
-    for item in by_key.values():
+    for item in sorted(by_key.values(), key=lambda item: item.get("entityType") != LOG_LEASE.entity_type):
         counted.add(item)
     expected, found = counted.expected(), counted.found()
+    if any(_record_of(place) not in by_key for place, counts in expected.items() if any(counts.values())):
+        return  # what names a lost record is reported, and needs a decision first
     for place in sorted(expected.keys() | found.keys(), key=str):
         offset = Counter(expected[place])
         offset.subtract(found[place])
@@ -203,6 +217,10 @@ def _item_of(place: Place, counted: Counted) -> FigureItem:
         return item_of(place, 0)
     items = [item_of(place, shard) for shard in _SHARDS]
     return next((item for item in items if item in counted.figures), items[keys.log_shard(place.owner_id)])
+
+
+def _record_of(place: Place) -> Key:
+    return keys.owner(place.owner_id) if place.owner_id is not None else keys.location(place.location_id)  # type: ignore[arg-type]
 
 
 def _place_of(item: FigureItem) -> Place:

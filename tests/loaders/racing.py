@@ -30,7 +30,9 @@ from loaders.following.followers import Fence
 from loaders.following.tail import LogTail
 from loaders.table.operations import Put
 from loaders.writes import events, lockers, reservations
+from loaders.writes.moments import end_due_reservations
 from tests import places, principals
+from tests.conftest import Clock
 
 OWNERS = tuple(map(OwnerId, ("ada", "bob", "cid")))
 PLACES = (*(LocationId(places.ulid(number)) for number in range(3)), None)
@@ -39,10 +41,11 @@ _AT_ONCE = 12
 
 
 class Writers:
-    """Change a few lockers at random; what is refused does not count."""
+    """Change a few lockers at random, and let time pass; what is refused does not count."""
 
-    def __init__(self, backend: Backend, lockers: int, seed: int = 1) -> None:
+    def __init__(self, backend: Backend, clock: Clock, lockers: int, seed: int = 1) -> None:
         self._backend = backend
+        self._clock = clock
         self._left = 0
         self._chance = random.Random(seed)
         self._lockers = [LockerId(f"l{number}") for number in range(lockers)]
@@ -69,13 +72,13 @@ class Writers:
             except SmartLockerError:
                 self._left += 1
 
-    async def _change(self, locker_id: LockerId) -> None:
+    async def _change(self, locker_id: LockerId) -> None:  # noqa: C901  # one of many changes
         chance, backend = self._chance, self._backend
         locker = await LOCKER_BY_ID.read(backend.store, locker_id, consistent=True)
         assert locker is not None
         own: dict[str, Any] = {"locker_id": locker_id, "expected_version": locker.version}
         reserved: dict[str, Any] = dict(zip(("locker_id", "reservation_id"), chance.choice(self._made), strict=True))
-        match chance.randrange(12):
+        match chance.randrange(13):
             case 0:
                 command = locker_commands.MoveLocker(**own, new_location_id=chance.choice(PLACES))
                 await lockers.move_locker(backend, command, _ROOT)
@@ -101,6 +104,10 @@ class Writers:
                 await reservations.release_reservation(
                     backend, reservation_commands.ReleaseReservation(**reserved), _ROOT
                 )
+            case 11:
+                self._clock.move(minutes=chance.randrange(20))
+                for shard in range(keys.LOG_SHARDS):
+                    await end_due_reservations(backend, shard, self._clock.now)
             case _:
                 event = RecordAccessEvent(
                     locker_id=locker_id, action=AccessAction.OPEN, actor_id="ada", result=AccessResult.SUCCESS
@@ -108,12 +115,12 @@ class Writers:
                 await events.record_access_events(backend, [event], _ROOT, [("input",)])
 
     async def _reserve(self, locker_id: LockerId) -> None:
-        start = shift(self._backend.clock(), timedelta(hours=self._chance.randrange(48)))
+        start = shift(self._backend.clock(), timedelta(minutes=20 * self._chance.randrange(20)))
         command = reservation_commands.CreateReservation(
             locker_id=locker_id,
             owner_id=self._chance.choice(OWNERS),
             start_at=start,
-            end_at=shift(start, timedelta(hours=1)),
+            end_at=shift(start, timedelta(minutes=20)),
         )
         made = await reservations.create_reservation(self._backend, command, _ROOT)
         self._made.append((made.locker_id, made.reservation_id))

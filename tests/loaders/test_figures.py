@@ -3,6 +3,7 @@
 import asyncio
 import os
 from datetime import timedelta
+from functools import partial
 
 from domain.times import EARLIEST
 from loaders import keys
@@ -12,11 +13,12 @@ from loaders.following.followers import Fence
 from loaders.table.client import DynamoStore
 from loaders.table.clock import utc_now
 from loaders.table.values import any_item_from_wire
-from loaders.tools.doctor import Doctor
+from loaders.tools.doctor import Doctor, Table
 from loaders.tools.figures import figure_violations
+from loaders.tools.findings import Finding
 from tests import figures, migrating, places
 from tests.api import UPDATE_STATUS, Api
-from tests.conftest import Dump
+from tests.conftest import Clock, Dump
 from tests.history import logged
 from tests.loaders.racing import OWNERS, Followers, StoppedStore, Writers
 from tests.migrating import delete, strip
@@ -47,25 +49,33 @@ async def test_the_figures_of_a_location_and_its_owners_are_counted(room: Api, b
     }
 
 
+def wrong_figures(checked: tuple[list[Finding], Table]) -> list[Finding]:
+    return [finding for finding in checked[0] if finding.invariant == "I9"]
+
+
 async def test_figures_are_exact_after_racing_changes_and_kills(
-    room: Api, backend: Backend, dump: Dump, plain_client: PlainClient, table: str
+    room: Api, backend: Backend, clock: Clock, dump: Dump, plain_client: PlainClient, table: str
 ) -> None:
     for owner in OWNERS[1:]:
         await room.owner(owner)
     for number in (1, 2):
         await places.create_location(room, number)
     backend = backend.with_store(DynamoStore(plain_client.transport, table))  # past the proxy, which keeps all requests
-    writers, kills = Writers(backend, lockers=max(8, CHANGES // 200)), 0
+    writers, kills = Writers(backend, clock, lockers=max(8, CHANGES // 200)), 0
     await writers.register()
+    assert isinstance(backend.store, DynamoStore)
+    check = partial(Doctor(backend.store, clock).check_table, items_per_second=1e9, progress=lambda _: None)
     if IS_FULL:  # everything at once, with a horizon that these writers, which share a process, never exceed
         followers = Followers(backend, timedelta(seconds=10), pause=0.2)
         writing = asyncio.create_task(writers.run(CHANGES))
         while not writing.done():
             kills += await followers.rivals(40, until=lambda: EARLIEST if writing.done() else None)
+            assert wrong_figures(await check()) == []  # while all of them write
     else:
         followers = Followers(backend, timedelta(0))
         for _ in range(2 * KILLS):
-            await writers.run(CHANGES // (2 * KILLS))
+            _, checked = await asyncio.gather(writers.run(CHANGES // (2 * KILLS)), check())
+            assert wrong_figures(checked) == []
             last = backend.stamp().at
             kills += await followers.rivals(10, until=lambda last=last: last)  # type: ignore[misc]
     last = backend.stamp().at
@@ -73,6 +83,8 @@ async def test_figures_are_exact_after_racing_changes_and_kills(
 
     items = (await dump()).values()
     assert kills >= KILLS
+    ended = {item["endedAs"] for item in items if item["entityType"] == "RESERVATION" and "endedAs" in item}
+    assert ended >= ({"EXPIRED", "OCCUPIED"} if IS_FULL else {"EXPIRED"})
     assert figures.stored(items) == figures.counted(items)
     opened = sum(item["entityType"] == "ACCESS_EVENT" and item["action"] == "OPEN" for item in items)
     used = [item["counts"].get("opens", 0) for item in items if item["entityType"] == "LOCATION_USAGE"]
