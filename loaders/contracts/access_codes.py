@@ -280,8 +280,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         ActivityKind.LOCKER_STATUS_CHANGED,
         ActivityKind.DOOR_OVERSTAYED,
     ),
-    log_bytes=4000,
-    log_entries=2,
+    log_entries=2,  # or one of up to 4 KB, which costs less
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
     "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "

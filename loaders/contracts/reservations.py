@@ -392,8 +392,7 @@ USE_RESERVATION = WriteContract(
         ActivityKind.LOCKER_STATUS_CHANGED,
         ActivityKind.DOOR_OVERSTAYED,
     ),
-    log_bytes=4000,
-    log_entries=3,
+    log_entries=3,  # or one of up to 4 KB, which costs less
     errors=(
         BadInputError,
         NotFoundError,
