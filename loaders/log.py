@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from operator import attrgetter
+from string import ascii_lowercase, digits
 from typing import Any
 
 import orjson
@@ -17,6 +18,8 @@ HORIZON = timedelta(seconds=30)
 """Nothing appears in the log with a stamp that is older than this: a transaction is sent 15 seconds after its stamp at
 the latest, and applied a few seconds later; clocks differ by four at most."""
 
+_NUMBERS = digits + ascii_lowercase
+"""The numbers of activities in a transaction, of one character each: their order is that of their ids."""
 _ATTRIBUTES = {to_camel(name): name for name in HAPPENING_FIELDS}
 _PLAIN = [attribute for attribute in _ATTRIBUTES if attribute != "changes"]
 _values = attrgetter(*(_ATTRIBUTES[attribute] for attribute in _PLAIN))
@@ -41,14 +44,14 @@ def activities_of(entry: LogEntry) -> list[Activity]:
     try:
         return [
             Activity(
-                activity_id=f"{entry.entry_id}-{one['n']}",
+                activity_id=f"{entry.entry_id}-{_NUMBERS[one['n']]}",
                 occurred_at=entry.stamp,
                 actor=actor,
                 happening=_decoded(one),
             )
             for one in orjson.loads(entry.happenings)
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise DamagedItemError(f"an entry of the log at {entry.stamp} has no valid happenings") from error
 
 

@@ -15,6 +15,7 @@ from tests import codes, places
 from tests.api import TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import Dump, OpenApi, Prepared
 from tests.history import keep_history
+from tests.inputs import document
 from tests.principals import admin, device, owner, partner
 from tests.reservations import START
 from tests.wire import Wire
@@ -244,6 +245,15 @@ async def test_the_log_is_read_in_pages_of_any_size(lived: Api, wire: Wire, orde
         assert shown == expected
         assert {len(page) for page in pages[:-1]} <= {count}
         assert wire.operations == {"Query": 4 * len(pages)}
+
+
+async def test_the_events_of_one_request_are_shown_in_their_order(lived: Api, backend: Backend) -> None:
+    names = [f"b{number}" for number in range(12)]
+    event = {"lockerId": "l1", "action": "OPEN", "actorId": "x", "result": "SUCCESS"}
+    await lived.done(document("recordAccessEvents"), events=[event | {"eventId": name} for name in names])
+    await keep_history(backend.store)
+    for query in (LOCKER, LOG):
+        assert [node["eventId"] for node in await nodes(lived, query)][-12:] == names
 
 
 async def test_a_window_narrows_a_history_and_the_log(lived: Api) -> None:
