@@ -218,10 +218,11 @@ class ReadTail(_ReadContract[M]):
     ALLOWED_OPERATIONS = frozenset({"Query"})
 
     async def read(
-        self, store: Store, *key: Any, consistent: bool
+        self, store: Store, *key: Any, consistent: bool, after: Position | None = None
     ) -> tuple[list[tuple[Position, M | DamagedItemError]], bool]:
         """The items with their keys, and whether these are all; a damaged one is an error in its place."""
-        query = Query(self.id, self.range(*key), self.most, consistent=consistent, shape=self.codec.shape)
+        shape = self.codec.shape
+        query = Query(self.id, self.range(*key), self.most, start=after, consistent=consistent, shape=shape)
         found = await store.query(query)
         return [(place, self.codec.try_read(item)) for place, item in found.items], found.last is None
 

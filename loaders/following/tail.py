@@ -117,7 +117,10 @@ class LogTail:
         }
 
     async def step(self) -> None:
-        """Sends at most one Query, for the follower that has waited longest, and passes on what it has found."""
+        """Sends one Query at most, for the follower that has waited longest, and passes on what it has found.
+
+        It sends more only where a whole answer is of one millisecond: there is no position inside one.
+        """
         now = self._timer()
         due = [tail for tail in self._tails if tail.is_due(now)]
         if not due:
@@ -135,6 +138,11 @@ class LogTail:
         if not is_whole:
             start = max(start, shift(asked_at, -_OVERLAP))
         found, is_all = await LOG_TAIL.read(self._backend.store, self.fence.shard, start, consistent=is_whole)
+        while not is_all and log_stamp_of(found[0][0].sk) == log_stamp_of(found[-1][0].sk):
+            more, is_all = await LOG_TAIL.read(
+                self._backend.store, self.fence.shard, start, consistent=is_whole, after=found[-1][0]
+            )
+            found += more
         entries = [(place.sk, entry) for place, entry in found]
         until = LATEST
         if not is_all:  # the last of them may not be all of their millisecond

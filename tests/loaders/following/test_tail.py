@@ -8,6 +8,7 @@ import pytest
 
 from domain.times import EARLIEST, Instant
 from loaders.backend import Backend
+from loaders.contracts.following import LOG_TAIL
 from loaders.following.followers import Fence
 from loaders.following.tail import LogTail
 from loaders.table.clock import Stamp
@@ -74,6 +75,17 @@ async def test_a_follower_that_is_ordered_is_told_what_is_older_than_the_horizon
     assert told.ids == ["first-0", "second-0", "third-0"]
     for names, until in told.calls:
         assert at(NOW, 20) <= until if "third-0" in names else until < at(NOW, 20)
+
+
+async def test_entries_of_one_millisecond_are_told_however_many_they_are(world: World) -> None:
+    """The time stands still while a server finds that it was ahead of the store's."""
+    followers = Told(), Told("ordered", is_ordered=True)
+    tail = world.tail(*followers)
+    many = [f"e{number:04}" for number in range(LOG_TAIL.most + 1)]
+    await world.log(*((1, name) for name in many), (2, "last"))
+    await world.pass_time(tail, 50)
+    for follower in followers:
+        assert follower.ids == [f"{name}-0" for name in (*many, "last")]
 
 
 async def test_no_position_passes_the_horizon(world: World, clock: Clock) -> None:
