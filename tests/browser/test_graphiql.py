@@ -9,7 +9,7 @@ from tests.browser.graphiql import GraphiQL, is_run
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 
 EXAMPLES = ["FirstQuery", "LockersNow", "StaleVersion", "ReserveLocker", "Activity", "Viewer"]
-FIRST_WORDS = dict(zip(EXAMPLES, ("An", "A", "Ada", "Reserves", "Who"), strict=True))
+FIRST_WORDS = dict(zip(EXAMPLES, ("An", "A", "Ada", "Reserves", "What", "Who"), strict=True))
 
 TABS_ARE_STORED = """queries => {
     const { tabs = [] } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
