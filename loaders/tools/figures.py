@@ -200,14 +200,17 @@ def convert_figures(target: Target) -> None:
     counted = Counted()
     for stored in target.items.values():
         counted.add(stored)
-    totals = counted.totals()
+    totals, known = counted.totals(), counted.found()
     locations = [stored for stored in target.items.values() if stored.get("entityType") == LOCATION.entity_type]
     places = {Place(location_id=LocationId(str(location["locationId"]))) for location in locations}
-    for place in {*places, *totals, *counted.found()}:
+    for place in {*places, *totals, *known}:
         item = _item_of(place, counted)
         found = counted.figures.get(item)
-        if found is None or found.counts != totals[place]:
-            becomes = record_of(item, found, totals[place], EARLIEST)
+        counts = Counter[str]({} if found is None else found.counts)
+        counts.update(totals[place])
+        counts.subtract(known[place])
+        becomes = record_of(item, found, counts, EARLIEST)
+        if found is None or found.counts != becomes.counts:
             target.change({FIGURES[item.kind].key(*item.key): FIGURES[item.kind].encode(becomes)})
 
 

@@ -182,3 +182,20 @@ async def test_a_migration_counts_a_table_that_has_no_log(
     before = await dump()
     await migrating.run(backend)
     assert await dump() == before
+
+
+async def test_a_migration_leaves_figures_as_they_are_once_the_log_has_expired(
+    room: Api, backend: Backend, dump: Dump, plain_client: PlainClient, table: str
+) -> None:
+    await places.create_location(room, 1)
+    for number in (0, 1):  # in two parts of the log, which share the figures of the owner
+        await room.locker(f"l{number}", "ada", locationId=places.ulid(number))
+    await figures.follow(backend)
+    for item in (await dump()).values():
+        if item["entityType"] == "LOG_ENTRY":
+            await delete(plain_client, table, item)
+    before = await dump()
+
+    await migrating.run(backend)
+
+    assert await dump() == before
