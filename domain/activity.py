@@ -99,7 +99,7 @@ class ActivityKind(DescribedEnum):
     ACCESS_CODE_ROTATED = (
         "access_code.rotated",
         "An access code got new digits.",
-        "rotateAccessCode revealAccessCode createAccessCode",
+        "rotateAccessCode revealAccessCode",
     )
     ACCESS_CODE_REVEALED = (
         "access_code.revealed",
@@ -132,7 +132,7 @@ class ActivityKind(DescribedEnum):
     DOOR_OVERSTAYED = (
         "door.overstayed",
         "A reservation started while the locker was still occupied by one that had ended.",
-        "startReservation verifyAccessCode recordAccessEvent recordAccessEvents",
+        "startReservation verifyAccessCode",
     )
 
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
@@ -344,8 +344,6 @@ _KINDS = {
     AccessAction.LOCK: ActivityKind.DOOR_CLOSED,
     AccessAction.DENIED: ActivityKind.DOOR_ACCESS_DENIED,
     AccessAction.TAMPER: ActivityKind.DOOR_TAMPERED,
-    AccessAction.OVERSTAY: ActivityKind.DOOR_OVERSTAYED,
-    AccessAction.OTHER: ActivityKind.DOOR_OPENED,
 }
 
 
@@ -463,7 +461,7 @@ def past_activity(activity: Activity, place: str, expires_at: int) -> PastActivi
 
 
 def kind_of_event(event: AccessEvent) -> ActivityKind:
-    """The kind of activity that an access event is."""
+    """The kind of activity that an access event of a device is."""
     has_failed = event.result is AccessResult.FAIL and event.action is not AccessAction.TAMPER
     return ActivityKind.DOOR_ACCESS_DENIED if has_failed else _KINDS[event.action]
 

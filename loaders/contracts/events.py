@@ -44,7 +44,6 @@ RECORD_EVENTS = WriteContract(
         ActivityKind.DOOR_CLOSED,
         ActivityKind.DOOR_ACCESS_DENIED,
         ActivityKind.DOOR_TAMPERED,
-        ActivityKind.DOOR_OVERSTAYED,
     ),
     log_bytes=12_000,
     log_entries=4,

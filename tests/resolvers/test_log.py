@@ -14,6 +14,7 @@ from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import LOG_ENTRY
 from loaders.contracts.access_codes import VERIFY_ACCESS_CODE
+from loaders.contracts.events import RECORD_EVENTS
 from loaders.contracts.reservations import USE_RESERVATION
 from loaders.log import activities_of
 from loaders.table.clock import Stamp, machine_timer
@@ -29,6 +30,7 @@ from tests.principals import owner
 from tests.reservations import RELEASE
 from tests.wire import Wire
 
+DEVICE_KINDS = ("OPENED", "CLOSED", "ACCESS_DENIED", "TAMPERED")
 RECORD = mutation("recordAccessEvents", "accessEvents { eventId }")
 
 
@@ -70,6 +72,12 @@ def test_every_kind_is_caused_by_mutations_that_exist_or_by_time() -> None:
         ActivityKind.RESERVATION_ENDED,
         ActivityKind.RESERVATION_OVERDUE,
     }
+
+
+def test_devices_record_neither_overstays_nor_actions_of_other_programs() -> None:
+    by_devices = {kind for kind in ActivityKind if "recordAccessEvent" in kind.by}
+    assert {kind.name for kind in by_devices} == {f"DOOR_{name}" for name in DEVICE_KINDS}
+    assert by_devices == set(RECORD_EVENTS.emits)
 
 
 async def test_a_locker_that_moves_is_told_where_it_was_and_where_it_is(api: Api, dump: Dump) -> None:
