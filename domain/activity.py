@@ -200,6 +200,8 @@ class Happening:
     locker_owner_id: OwnerId | None = None
     former_location_id: LocationId | None = None
     former_owner_id: OwnerId | None = None
+    reserver_id: OwnerId | None = None
+    """Of what happened to a locker by a reservation: the owner who made it, unless that is the owner of the locker."""
     reservation_id: ReservationId | None = None
     start_at: Instant | None = None
     """Start of the reservation, which with its id is its key."""
@@ -268,6 +270,7 @@ class PastActivity:
     owner_id: OwnerId | None = None
     locker_owner_id: OwnerId | None = None
     former_owner_id: OwnerId | None = None
+    reserver_id: OwnerId | None = None
     reservation_id: ReservationId | None = None
     start_at: Instant | None = None
     booking_id: BookingId | None = None

@@ -72,6 +72,8 @@ _PLURALS = {
     "Activity": "activities",
     "AccessEvent": "access events",
     "ApiKey": "API keys",
+    "LocationFigures": "figures of locations",
+    "LocationUsage": "usages of locations",
 }
 
 

@@ -187,13 +187,14 @@ def occupied(locker: Locker, started: Reservation, now: Instant) -> Locker:
 
 def use_steps(
     contract: WriteContract, reservation: Reservation, locker: Locker, changed: Locker, new_id: Callable[[], str]
-) -> list[Step]:
-    """The steps that change a locker with the reservation that uses it.
+) -> tuple[list[Step], list[Happening]]:
+    """The steps that change a locker with the reservation that uses it, and what they do.
 
     Where the reservation finds the locker still occupied by an ended one, an event records it.
     """
     steps = locker_steps(contract, locker, changed)
-    if _is_overstayed(locker, changed):
+    happenings = [locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, changed, locker)]
+    if changed.occupied_by is not None and locker.occupied_by is not None:
         event = AccessEvent(
             event_id=EventId(new_id()),
             locker_id=locker.locker_id,
@@ -205,18 +206,6 @@ def use_steps(
             metadata={"overstayed": locker.occupied_by, "started": reservation.reservation_id},
         )
         steps.append(contract.record_step("overstay", event))
-    return steps
-
-
-def use_happenings(locker: Locker, changed: Locker) -> list[Happening]:
-    """The happenings of a locker with the reservation that uses it."""
-    if changed == locker:
-        return []
-    happenings = [locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, changed, locker)]
-    if _is_overstayed(locker, changed):
-        happenings.append(door_happening(ActivityKind.DOOR_OVERSTAYED, changed))
-    return happenings
-
-
-def _is_overstayed(locker: Locker, changed: Locker) -> bool:
-    return changed.occupied_by is not None and locker.occupied_by is not None
+        happenings.append(door_happening(ActivityKind.DOOR_OVERSTAYED, changed, event))
+    reserver_id = None if reservation.owner_id == locker.owner_id else reservation.owner_id
+    return steps, [replace(happening, reserver_id=reserver_id) for happening in happenings]

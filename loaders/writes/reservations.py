@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from domain.activity import ActivityKind, reservation_happening
+from domain.activity import ActivityKind, Happening, reservation_happening
 from domain.authorization import Principal, Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
@@ -75,7 +75,6 @@ from loaders.writes.reservation_steps import (
     occupied,
     slot_of,
     slot_steps,
-    use_happenings,
     use_steps,
 )
 from loaders.writes.timeline import MOVED, ReservationContext, earliest_other, latest_before, pointer_after
@@ -349,28 +348,30 @@ async def _change(
         changed = request.apply(reservation, now, **values)
         steps = change_steps(contract, stored, changed, context, pointer_after(context.pointer, changed, other))
         steps += slot_steps(contract, stored, changed) if has_slot else []
-        used = use(state, locker)
-        steps += _locker_steps(backend, contract, state, used)
+        of_locker, used = _locker_steps(backend, contract, state, use(state, locker))
+        steps += of_locker
         notice = end_notification(changed)
         if notice is not None:
             steps.append(contract.record_step("notification", notice))
         # One whose end was logged is not ended once more by its release.
         told = kind if stored.ended_as is None else ActivityKind.RESERVATION_CHANGED
         happening = reservation_happening(told, changed, locker, reservation, stored.location_id)
-        return Decision(changed, steps, [happening, *use_happenings(locker, used)])
+        return Decision(changed, steps, [happening, *used])
 
     log = Log(backend, principal)
     return await optimistic_write(store, contract, decide_change, log=log, changed=_LOCKER)
 
 
-def _locker_steps(backend: Backend, contract: WriteContract, state: _State, changed: Locker) -> list[Step]:
+def _locker_steps(
+    backend: Backend, contract: WriteContract, state: _State, changed: Locker
+) -> tuple[list[Step], list[Happening]]:
     """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
     locker = state.locker
     if changed != locker:
         return use_steps(contract, state.reservation, locker, changed, backend.new_id)
     if state.party is not ReservationParty.LOCKER_OWNER:
-        return []
-    return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
+        return [], []
+    return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)], []
 
 
 def _party(principal: Principal, reservation: Reservation, locker: Locker) -> ReservationParty:

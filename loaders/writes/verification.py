@@ -61,7 +61,7 @@ from loaders.writes.doors import (
 )
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
-from loaders.writes.reservation_steps import change_steps, occupied, use_happenings, use_steps
+from loaders.writes.reservation_steps import change_steps, occupied, use_steps
 from loaders.writes.timeline import ReservationContext, earliest_other, pointer_after
 
 if TYPE_CHECKING:
@@ -291,9 +291,9 @@ async def _check_in(backend: Backend, reserved: _Reserved, now: Instant) -> tupl
     own = (reservation.locker_id, reservation.reservation_id)
     other = await earliest_other(backend.store, contract, context, *own, now)
     steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
-    steps += use_steps(contract, started, locker, used, backend.new_id)
+    of_locker, happenings = use_steps(contract, started, locker, used, backend.new_id)
     happening = reservation_happening(ActivityKind.RESERVATION_STARTED, started, locker, reservation)
-    return steps, [happening, *use_happenings(locker, used)]
+    return steps + of_locker, [happening, *happenings]
 
 
 async def _denial(

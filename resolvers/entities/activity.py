@@ -86,7 +86,8 @@ def _actor(row: Record, request: RequestState) -> _Actor | None:
     subject, role, owner_id = row.actor_subject, row.actor_role, row.actor_owner_id
     if subject is None or role is None:
         return None
-    if not may_see_actor(request.principal, subject, role, owner_id, row.owners):
+    owners = row.owners if row.reserver_id is None else (*row.owners, row.reserver_id)
+    if not may_see_actor(request.principal, subject, role, owner_id, owners):
         return _Actor(role)
     return _Actor(role, subject, row.actor_key_id, owner_id)
 
@@ -154,13 +155,15 @@ class Activity(Node):
 
     activity_id: strawberry.ID = column("Id of the activity.")
     cursor: str = column(
-        "Cursor to continue from in this list, in ascending order. It is never later than 30 seconds ago, so that "
-        "nothing is missed which is still being written, and some activities are returned again. If history is further "
-        "behind, because no server has followed the log, what comes later may be before it.",
+        "Cursor to continue from in this list, in ascending order and without `window.from`. It is never later than 30 "
+        "seconds ago, so that nothing is missed which is still being written, and some activities are returned again. "
+        "If history is further behind, because no server has followed the log, what comes later may be before it.",
         _cursor,
     )
     kind: ActivityKind = column("What happened.")
-    occurred_at: Instant = column("Time at which it happened.")
+    occurred_at: Instant = column(
+        "Time at which it was recorded. What a device reports late, and an end that is noticed late, has its own time."
+    )
     actor: ActivityActor | None = embedded("Who did it; null if nobody did, such as when a reservation ends.", _actor)
     locker_id: strawberry.ID | None = column("Id of the locker.")
     location_id: strawberry.ID | None = column("Id of the location.")

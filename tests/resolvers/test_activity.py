@@ -137,6 +137,18 @@ async def test_an_actor_of_another_tenant_is_shown_as_a_role_only(lived: Api) ->
     assert [node["actor"]["subject"] for node in of_member] == [None, None, None]
 
 
+async def test_the_partner_who_uses_a_reservation_is_hidden_from_the_owner_of_the_locker(
+    lived: Api, backend: Backend
+) -> None:
+    of_bob = partner(Scope.RESERVATIONS_WRITE, of="bob")
+    await lived.by(ADA).locker("l2", "ada", reservableBy="EVERYONE")
+    await lived.by(BOB).reservation("r2", "l2", "bob", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await lived.by(of_bob).done(START, lockerId="l2", reservationId="r2")
+    await keep_history(backend.store)
+    shown = [(node["kind"], node["actor"]["subject"]) for node in await nodes(lived.by(ADA), LOCKER, id="l2")]
+    assert shown[2:] == [("RESERVATION_STARTED", None), ("LOCKER_STATUS_CHANGED", None)]
+
+
 async def test_an_activity_says_what_changed_and_of_which_object(lived: Api) -> None:
     *_, maintained = await nodes(lived.by(ADA), LOCKER)
     assert maintained["changes"] == [{"field": "status", "from": "OCCUPIED", "to": "MAINTENANCE"}]
