@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCode, CodeId
 from domain.api_keys import ApiKeyId
-from domain.authorization import Principal, Role, Scope
+from domain.authorization import Role, Scope
 from domain.bookings import Booking, BookingId
 from domain.enums import DescribedEnum
 from domain.models import (
@@ -169,11 +169,6 @@ class Actor:
     role: Role
     owner_id: OwnerId | None = None
     key_id: ApiKeyId | None = None
-
-    @classmethod
-    def of(cls, principal: Principal) -> Self:
-        key_id = ApiKeyId(principal.credential) if principal.by_key and principal.credential else None
-        return cls(subject=principal.subject, role=principal.role, owner_id=principal.owner_id, key_id=key_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,8 @@ class Step:
 
     def render(self, table: str) -> dict[str, Any]:
         request: dict[str, Any] = {"TableName": table}
+        if self.action is Action.PUT and self.condition is None:
+            return {self.action.value: request | {"Item": self.key.wire | item_to_wire(self.attributes)}}
         expressions = [] if self.condition is None else [self.condition]
         values = dict(self.values)
         if self.action is Action.PUT:
@@ -178,7 +180,7 @@ class Transact:
 
     @property
     def stamp(self) -> Stamp | None:
-        return next((step.stamp for step in self.steps if step.stamp is not None), None)
+        return self.steps[-1].stamp  # what logs a transaction comes last
 
     def render(self, table: str) -> dict[str, Any]:
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from domain.activity import Actor, Happening
+from domain.activity import Happening
 from domain.authorization import Principal
 from domain.times import Instant, shift, to_seconds
 from loaders import keys
@@ -49,12 +49,15 @@ class Log:
 
     @property
     def _actor(self) -> dict[str, Any]:
-        if self.principal is None:
+        principal = self.principal
+        if principal is None:
             return {}
-        actor = Actor.of(self.principal)
-        attributes = {"actorSubject": actor.subject, "actorRole": actor.role}
-        more = {"actorOwnerId": actor.owner_id, "actorKeyId": actor.key_id}
-        return attributes | {name: value for name, value in more.items() if value is not None}
+        attributes: dict[str, Any] = {"actorSubject": principal.subject, "actorRole": principal.role}
+        if principal.owner_id is not None:
+            attributes["actorOwnerId"] = principal.owner_id
+        if principal.by_key and principal.credential:
+            attributes["actorKeyId"] = principal.credential
+        return attributes
 
 
 @lru_cache(1)
