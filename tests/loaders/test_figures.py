@@ -69,7 +69,7 @@ async def test_figures_are_exact_after_racing_changes_and_kills(
         followers = Followers(backend, timedelta(seconds=10), pause=0.2)
         writing = asyncio.create_task(writers.run(CHANGES))
         while not writing.done():
-            kills += await followers.rivals(40, until=lambda: EARLIEST if writing.done() else None)
+            kills += await followers.rivals(12, until=lambda: EARLIEST if writing.done() else None)
             assert wrong_figures(await check()) == []  # while all of them write
     else:
         followers = Followers(backend, timedelta(0))
