@@ -449,8 +449,8 @@ END_RESERVATION = WriteContract(
     log_entries=2,
     errors=(UnavailableError,),
     note="Only the sweeper of a part of the log sends it, ten seconds after the end: then it is over by the clock of "
-    "every server. The mark makes it happen once, whoever sends it, and is no new version. The live copy leaves the "
-    "index, and a locker that is still occupied knows since when it is overdue.",
+    "every server. The mark makes it happen once, even if two servers send it, and is no new version. The "
+    "live copy leaves the index, and a locker that is still occupied knows since when it is overdue.",
     cardinality="The reservation, its live copy and its locker.",
     hot_partition="Low: one locker's partition.",
 )

@@ -94,7 +94,7 @@ class FiguresFollower:
         self._permits = asyncio.Semaphore(_AT_ONCE)
 
     async def apply(self, shard: int, activities: Sequence[Activity], until: Instant, fence: Fence) -> None:
-        """See Follower. The fence is not needed: whoever writes an item has read what it includes."""
+        """See Follower. The fence is not needed: each write is conditioned on what was read of its item."""
         del fence
         changes = figure_changes(shard, activities) | await self._usage_changes(shard, activities)
         found = await self._read(list(changes))
