@@ -134,7 +134,7 @@ def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
     assert "SIL OPEN FONT LICENSE" in licenses
 
 
-@pytest.mark.parametrize("folder", ["graphiql", "loaders/table", "tests/http"])
+@pytest.mark.parametrize("folder", ["graphiql", "loaders/table", "tests/clients/webhooks", "tests/http"])
 def test_npm_packages_are_pinned_by_hash_and_by_no_registry(folder: str) -> None:
     packages = pinned(ROOT / folder)
     assert packages

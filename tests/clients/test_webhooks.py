@@ -1,0 +1,24 @@
+"""The library that receivers in JavaScript verify webhooks with."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+from domain.signatures import signed_headers, spelled_secret
+from tests.npm import installed, printed_by
+
+HERE = Path(__file__).parent / "webhooks"
+
+
+def test_receivers_in_javascript_verify_what_is_signed(tmp_path: Path) -> None:
+    shutil.copy(HERE / "verify.mjs", tmp_path)
+    (tmp_path / "node_modules").symlink_to(installed(HERE) / "node_modules")
+    secrets, body = [b"1" * 32, b"2" * 32], {"type": "reservation.created", "data": {"note": "é"}}
+    text = json.dumps(body, ensure_ascii=False)
+    headers = signed_headers("event-1", int(time.time()), text.encode(), secrets)
+    messages = [{"headers": headers, "body": sent} for sent in (text, text + " ")]
+    for secret in secrets:
+        words = json.dumps({"secret": spelled_secret(secret), "messages": messages})
+        verified = json.loads(printed_by(["node", "verify.mjs", words], tmp_path))
+        assert verified == [body, "No matching signature found"]
