@@ -315,9 +315,9 @@ class CodeRing:
         """The key of a door's device: HKDF (RFC 5869) from a key of the ring."""
         return _hkdf(self.key(key_id).secret, f"smartlocker device {generation}\n{door}")
 
-    def webhook_secret(self, key_id: str, webhook_id: str, number: int) -> bytes:
-        """The secret that signs the deliveries of a webhook; each renewal has a number of its own."""
-        return _hkdf(self.key(key_id).secret, f"smartlocker webhook {number}\n{webhook_id}")
+    def webhook_secret(self, key_id: str, webhook_id: str, secret_id: str) -> bytes:
+        """The secret that signs the deliveries of a webhook; each renewal has an id of its own."""
+        return _hkdf(self.key(key_id).secret, f"smartlocker webhook {secret_id}\n{webhook_id}")
 
 
 def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> str:
