@@ -86,6 +86,15 @@ class UnavailableError(SmartLockerError):
     retry_after_seconds = 1
 
 
+class ReadOnlyError(UnavailableError):
+    """The service is read-only for a while."""
+
+    retry_after_seconds = 30
+
+    def __init__(self) -> None:
+        super().__init__("The service is read-only for maintenance: nothing can be changed now. Try again later.")
+
+
 class TooManyChangesError(UnavailableError):
     """Other writes of the same object were faster, each time that this one was tried."""
 

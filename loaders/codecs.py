@@ -177,7 +177,7 @@ class LogLease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableState:
-    """The format version of the table, and the one that it is being migrated to, if it is."""
+    """The format version of the table, the one that it is being migrated to, if it is, and what servers obey."""
 
     format_version: int
     revision: int
@@ -187,6 +187,8 @@ class TableState:
     """Whether no server serves the table any more, so that a migration may convert its items."""
     code_keys: tuple[str, ...] = ()
     """Ids of the keys that access codes or devices may need."""
+    is_read_only: bool = False
+    """Whether servers refuse all changes."""
 
 
 def _due_index(stored: StoredReservation) -> dict[str, str]:

@@ -106,8 +106,15 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     store_clock = StoreClock() if readiness.store is None else readiness.store.clock
     clock = parts.clock or store_clock
     trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
+    is_read_only = partial(_is_read_only, settings, readiness)
     telemetry = Telemetry(
-        settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics, parts.write_line
+        settings,
+        trusted.values(),
+        parts.span_exporter,
+        readiness.store,
+        is_read_only,
+        parts.shared_metrics,
+        parts.write_line,
     )
     states = RequestStates(settings, connection, clock, new_id, store_clock.stamp, telemetry)
     issuer = _issuer(settings)
@@ -130,6 +137,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
             _budgets(settings, states, clock, parts.shared_budgets),
         ),
         require_usable_table=readiness.require_usable_table,
+        is_read_only=is_read_only,
         shows_graphiql=settings.shows_graphiql,
         observer=parts.observer,
     )
@@ -155,7 +163,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
 def create_follower(settings: Settings, connection: StoreConnection, parts: Parts) -> Starlette:
     """Creates an application that only follows the log, and tells how it is."""
     assert parts.readiness.store is not None  # noqa: S101  # the order of the log depends on its time
-    telemetry = Telemetry(settings, (), None, parts.readiness.store)
+    telemetry = Telemetry(settings, (), None, parts.readiness.store, partial(_is_read_only, settings, parts.readiness))
     clock = parts.readiness.store.clock
     states = RequestStates(settings, connection, clock, new_id, clock.stamp, telemetry)
 
@@ -167,6 +175,10 @@ def create_follower(settings: Settings, connection: StoreConnection, parts: Part
     return Starlette(routes=[*telemetry.routes(), *health_routes(parts.readiness)], lifespan=lifespan)
 
 
+def _is_read_only(settings: Settings, readiness: Readiness) -> bool:
+    return settings.is_read_only or readiness.is_read_only
+
+
 def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> AbstractAsyncContextManager[None]:
     if parts.following is None:
         return nullcontext()
@@ -176,7 +188,7 @@ def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> Abs
         followers(backend),
         sweepers(backend),
         telemetry.progress,
-        lambda: parts.readiness.is_usable,
+        lambda: parts.readiness.is_usable and not parts.readiness.is_read_only,
         times,
         horizon,
     )

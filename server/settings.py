@@ -214,6 +214,8 @@ class Settings(BaseSettings):
     all servers."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5
     """Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready reports 503."""
+    read_only: Literal["off", "on"] = "off"
+    """`on`: this server refuses mutations and follows no log, as if the table were read-only."""
     follow: Literal["on", "off"] = "on"
     """Whether the server follows the log: keeps history and figures, and notices what becomes due. Turn it off if
     `smartlocker follow` does."""
@@ -257,6 +259,10 @@ class Settings(BaseSettings):
     @property
     def is_production(self) -> bool:
         return self.profile == "production"
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.read_only == "on"
 
     @property
     def shows_graphiql(self) -> bool:

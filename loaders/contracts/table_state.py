@@ -1,4 +1,4 @@
-"""The access patterns of the table's state: its format, and whether it is being migrated."""
+"""The access patterns of the table's state: its format, whether it is being migrated, and what servers obey."""
 
 from loaders.codecs import TABLE_STATE
 from loaders.contracts.base import Consistency
@@ -43,22 +43,24 @@ SAVE_TABLE_STATE = WriteContract(
     hot_partition="None: a migration writes it three times.",
 )
 
-RECORD_CODE_KEYS = WriteContract(
+CHANGE_TABLE_STATE = WriteContract(
     id="QC-79",
-    purpose="Record which keys access codes and devices may need",
+    purpose="Record which keys codes and devices may need, or the mode",
     reads=(ItemRead("state", TABLE_STATE),),
     rounds=12,
     steps=(
         put(
             "state",
             TABLE_STATE,
-            "#revision = :readRevision AND (attribute_not_exists(#codeKeys) OR #codeKeys = :readKeys)",
+            "#revision = :readRevision AND (attribute_not_exists(#codeKeys) OR #codeKeys = :readKeys) AND "
+            "(attribute_not_exists(#isReadOnly) OR #isReadOnly = :readMode)",
         ),
     ),
     most_steps=1,
-    silent="Which keys are in use is for operators.",
+    silent="Which keys are in use and whether the table is read-only is for operators.",
     note="A server adds the key of new codes when it starts, and logs which of the recorded keys it lacks. "
-    "`smartlocker codes keys` removes those that nothing needs. A table that is being migrated is not changed.",
+    "`smartlocker codes keys` removes those that nothing needs. `smartlocker table read-only` sets the mode. A table "
+    "that is being migrated is not changed.",
     cardinality="One item in the table.",
-    hot_partition="None: it is written when a key is first used, and when it is no longer needed.",
+    hot_partition="None: it is written when a key is first used or no longer needed, and by an operator.",
 )

@@ -45,7 +45,9 @@ class TableWatch:
         self._clock = clock
         self._sent_at = float("-inf")
         self._refusal: str | None = None
-        self._logged: str | None = None
+        self.is_read_only = False
+        """Whether changes are refused."""
+        self._logged: tuple[str | None, bool] = (None, False)
 
     @property
     def refusal(self) -> str | None:
@@ -66,13 +68,17 @@ class TableWatch:
         """Reads the state; it holds from the moment when the read was sent."""
         sent_at = self._clock()
         state = await STATE_OF_TABLE.read(store) or FIRST_STATE
-        self._sent_at, self._refusal = sent_at, refusal(state)
+        self._sent_at, self._refusal, self.is_read_only = sent_at, refusal(state), state.is_read_only
 
     def log(self) -> None:
-        reason = self.refusal
-        if reason != self._logged:
-            self._logged = reason
+        reason, (logged, was_read_only) = self.refusal, self._logged
+        self._logged = reason, self.is_read_only
+        if reason != logged:
             if reason is None:
                 logger.warning("the table has this version's format: requests are served again")
             else:
                 logger.error("all requests are refused: %s", reason)
+        if self.is_read_only != was_read_only:
+            logger.warning(
+                "changes are %s", "refused: the table is read-only" if self.is_read_only else "accepted again"
+            )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from domain.errors import OperatorError
 from domain.times import Instant
 from loaders.codecs import TABLE_STATE, TableState
-from loaders.contracts.table_state import FORMAT_VERSION, RECORD_CODE_KEYS, SAVE_TABLE_STATE
+from loaders.contracts.table_state import CHANGE_TABLE_STATE, FORMAT_VERSION, SAVE_TABLE_STATE
 from loaders.reads.table_state import FIRST_STATE, VALID_SECONDS, refusal
 from loaders.table.client import DynamoStore, Store
 from loaders.table.errors import TransactionRefusedError
@@ -76,18 +76,33 @@ async def save_state(store: Store, read: TableState, becomes: TableState) -> Tab
 
 async def record_code_keys(store: Store, change: Callable[[tuple[str, ...]], Iterable[str]]) -> tuple[str, ...]:
     """Changes the recorded ids of keys that codes may need, and returns them; an unusable table stays as it is."""
+    changed = await _change_state(store, lambda state: replace(state, code_keys=tuple(change(state.code_keys))))
+    return changed.code_keys
 
-    async def decide(_: Counter[str]) -> Decision[tuple[str, ...]]:
-        state: TableState = await RECORD_CODE_KEYS.read(store, "state") or FIRST_STATE
-        key_ids = tuple(change(state.code_keys))
-        if key_ids == state.code_keys or refusal(state) is not None:
-            return Decision(key_ids)
+
+async def set_read_only(store: Store, *, is_read_only: bool) -> None:
+    """Tells servers to refuse all changes, or to accept them again; see `drain_seconds`."""
+    await _change_state(store, lambda state: replace(state, is_read_only=is_read_only))
+
+
+async def _change_state(store: Store, change: Callable[[TableState], TableState]) -> TableState:
+    async def decide(_: Counter[str]) -> Decision[TableState]:
+        state: TableState = await CHANGE_TABLE_STATE.read(store, "state") or FIRST_STATE
+        becomes = change(state)
+        if becomes == state or refusal(state) is not None:
+            return Decision(becomes)
         # The revision stays: a migration that has read it may go on.
-        item = TABLE_STATE.encode(replace(state, code_keys=key_ids))
-        read = list(state.code_keys)
-        return Decision(key_ids, [RECORD_CODE_KEYS.step("state", (), item, readRevision=state.revision, readKeys=read)])
+        step = CHANGE_TABLE_STATE.step(
+            "state",
+            (),
+            TABLE_STATE.encode(becomes),
+            readRevision=state.revision,
+            readKeys=list(state.code_keys),
+            readMode=state.is_read_only,
+        )
+        return Decision(becomes, [step])
 
-    return await optimistic_write(store, RECORD_CODE_KEYS, decide, changed=("table",))
+    return await optimistic_write(store, CHANGE_TABLE_STATE, decide, changed=("table",))
 
 
 def drain_seconds(request_seconds: float) -> float:
@@ -114,7 +129,7 @@ async def being_migrated(
         await drained()
         marked = await _save(store, marked, replace(marked, is_drained=True))
     yield Mark(began, marked.revision)
-    await _save(store, marked, replace(CURRENT_STATE, code_keys=marked.code_keys))
+    await _save(store, marked, replace(CURRENT_STATE, code_keys=marked.code_keys, is_read_only=marked.is_read_only))
 
 
 async def _save(store: DynamoStore, read: TableState, becomes: TableState) -> TableState:

@@ -9,7 +9,7 @@ import uvloop
 from loaders.following.registry import FollowingParts
 from loaders.tools.definition import check_table
 from server.app import Parts, create_follower
-from server.cli.command import read_settings
+from server.cli.command import CommandError, read_settings
 from server.cli.main import Injected
 from server.cli.serve import listen
 from server.http.health import Readiness
@@ -25,7 +25,10 @@ def follow(
     port: Annotated[str | None, typer.Option(help="Port to listen on; SMARTLOCKER_PORT.")] = None,
 ) -> None:
     """Follow the log without serving requests: keep history and figures, and notice what becomes due."""
-    uvloop.run(_follow(read_settings(host=host, port=port), context.obj))
+    settings = read_settings(host=host, port=port)
+    if settings.is_read_only:
+        raise CommandError("SMARTLOCKER_READ_ONLY=on: who follows the log changes the table")
+    uvloop.run(_follow(settings, context.obj))
 
 
 async def _follow(settings: Settings, given: Injected) -> None:

@@ -13,7 +13,6 @@ import typer
 import uvloop
 from typer.core import TyperCommand
 
-from domain.access_codes import CodeRing
 from domain.errors import UnavailableError
 from loaders.following.registry import FollowingParts
 from loaders.table.client import StoreConnection
@@ -102,7 +101,7 @@ async def _serve(settings: Settings, given: Injected) -> None:
             else:
                 await check_table(connection)
             if settings.code_keys is not None:
-                await _check_code_keys(read_ring(settings), connection)
+                await _check_code_keys(settings, connection)
             greet = partial(_print_greeting, settings, connection, listener.getsockname()[1])
             if settings.workers > 1:
                 _settle_memory()
@@ -141,15 +140,17 @@ async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerCo
 
 
 def _following(settings: Settings, given: Injected) -> FollowingParts | None:
-    return given.following or FollowingParts() if settings.follow == "on" else None
+    follows = settings.follow == "on" and not settings.is_read_only
+    return given.following or FollowingParts() if follows else None
 
 
-async def _check_code_keys(ring: CodeRing, connection: StoreConnection) -> None:
+async def _check_code_keys(settings: Settings, connection: StoreConnection) -> None:
     """Logs which keys that access codes may need are not in the ring. The table records them, so nothing is scanned."""
-    new = ring.current.key_id
+    ring = read_ring(settings)
+    new = set() if settings.is_read_only else {ring.current.key_id}
     try:
         async with open_timed(connection) as (store, _):
-            recorded = await record_code_keys(store, lambda ids: ids if new in ids else (*ids, new))
+            recorded = await record_code_keys(store, lambda ids: (*ids, *(new - set(ids))))
     except UnavailableError as error:
         logger.warning("the keys of access codes cannot be compared with SMARTLOCKER_CODE_KEYS: %s", error)
         return

@@ -1,7 +1,8 @@
 """The commands `smartlocker table …` and `smartlocker migrate`."""
 
 import asyncio
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,12 +11,13 @@ from loaders.contracts.maintenance import EXPIRY_SCAN
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.expiry import expire_items
 from loaders.tools.migration import Migration, migration_cost
-from loaders.tools.table_state import drain_seconds
+from loaders.tools.table_state import drain_seconds, set_read_only
 from loaders.tools.target import Report
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
 from server.process.store import connect
+from server.settings import Settings
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
 
@@ -70,6 +72,20 @@ async def table_expire(
     typer.echo(f"{count} expired item{'' if count == 1 else 's'} {'found' if dry_run else 'deleted'}")
 
 
+@table_app.command("read-only")
+@asynchronous
+async def table_read_only(
+    context: typer.Context, mode: Annotated[Literal["on", "off"], typer.Argument(help="Whether changes are refused.")]
+) -> None:
+    """Let all servers refuse changes, for maintenance, or accept them again. Ends when none changes the table."""
+    settings = load_settings()
+    async with open_table(settings) as (_, store, _):
+        await set_read_only(store, is_read_only=mode == "on")
+    if mode == "on":
+        await _wait_for_servers(context, settings, "no server changes the table")
+    typer.echo(f"table {settings.table_name} is {'read-only' if mode == 'on' else 'no longer read-only'}")
+
+
 @asynchronous
 async def migrate(
     context: typer.Context,
@@ -81,7 +97,6 @@ async def migrate(
     ] = None,
 ) -> None:
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
-    sleep = context.obj.sleep or asyncio.sleep
     settings = load_settings()
     async with open_table(settings, any_state=True) as (connection, store, clock):
         cost = migration_cost(await describe_table(connection) or {})
@@ -89,11 +104,7 @@ async def migrate(
         confirm("Migrate the table?", yes=yes or dry_run, refused="the table was not migrated")
         place = None if location is None else LocationId(location)
 
-        async def drained() -> None:
-            seconds = drain_seconds(settings.request_seconds)
-            typer.echo(f"waiting {seconds:g} s until no server serves the table", err=True)
-            await sleep(seconds)
-
+        drained = partial(_wait_for_servers, context, settings, "no server serves the table")
         migration = Migration(store, items_per_second=rate, progress=_show_progress, location_id=place)
         report = await (migration.count(clock()) if dry_run else migration.run(clock(), drained))
         _show_report(report)
@@ -101,6 +112,12 @@ async def migrate(
             typer.echo(f"table {settings.table_name} was not changed")
         else:
             typer.echo(f"table {settings.table_name} is migrated: {report.written} items written")
+
+
+async def _wait_for_servers(context: typer.Context, settings: Settings, until: str) -> None:
+    seconds = drain_seconds(settings.request_seconds)
+    typer.echo(f"waiting {seconds:g} s until {until}", err=True)
+    await (context.obj.sleep or asyncio.sleep)(seconds)
 
 
 def _show_progress(report: Report) -> None:

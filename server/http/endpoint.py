@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from domain.authorization import Principal
-from domain.errors import QueryTooComplexError, SmartLockerError
+from domain.errors import QueryTooComplexError, ReadOnlyError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.execution import Executor, Result
 from resolvers.request_state import RequestState
@@ -62,6 +62,7 @@ class GraphQLEndpoint:
     limits: RequestLimits
     _: KW_ONLY
     require_usable_table: Callable[[], None]
+    is_read_only: Callable[[], bool]
     shows_graphiql: bool
     observer: RequestObserver | None
 
@@ -173,6 +174,8 @@ class GraphQLEndpoint:
                 else "The document's operation has no name: send no operationName.",
             )
         _check_type(state, operation.type, operation.name, allowed)
+        if operation.type == "mutation" and not state.plan_only and self.is_read_only():
+            raise ReadOnlyError
         try:
             return await self.executor.execute(operation, state)
         except QueryTooComplexError as error:

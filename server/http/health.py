@@ -30,6 +30,10 @@ class Readiness:
         is_timed = self.store is None or self.store.clock.is_known
         return is_timed and (self.table is None or self.table.refusal is None)
 
+    @property
+    def is_read_only(self) -> bool:
+        return self.table is not None and self.table.is_read_only
+
     def require_usable_table(self) -> None:
         """Refuses a request while the table has another format or is being migrated."""
         if self.table is not None:

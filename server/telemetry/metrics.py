@@ -38,7 +38,11 @@ class Metrics:
     wants_units = True
 
     def __init__(
-        self, documents: Iterable[str], health: StoreHealth | None = None, shared: SharedMetrics | None = None
+        self,
+        documents: Iterable[str],
+        health: StoreHealth | None = None,
+        is_read_only: Callable[[], bool] = lambda: False,
+        shared: SharedMetrics | None = None,
     ) -> None:
         self._registry = CollectorRegistry()
         self._shown = self._registry if shared is None else shared.use()
@@ -59,7 +63,7 @@ class Metrics:
         self._told = self._counter("followed_activities", "Activities that followers were told.", "shard", "follower")
         self._lag = self._gauge("follower_lag_seconds", "Time by which a follower is behind.", "shard", "follower")
         self._followed = self._gauge("followed_shards", "Whether this server follows a part of the log.", "shard")
-        self._shown.register(_ProcessState(health))
+        self._shown.register(_ProcessState(health, is_read_only))
 
     def watch(self, observation: Observation) -> Callable[[], None]:
         observation.recorder = self
@@ -119,8 +123,9 @@ class Metrics:
 class _ProcessState(Collector):
     """State of the process that answers: not counted, since several workers must not add it up."""
 
-    def __init__(self, health: StoreHealth | None) -> None:
+    def __init__(self, health: StoreHealth | None, is_read_only: Callable[[], bool]) -> None:
         self._health = health
+        self._is_read_only = is_read_only
 
     def collect(self) -> Iterator[Metric]:
         build = GaugeMetricFamily("smartlocker_build_info", "Version of the server.", labels=["version"])
@@ -138,6 +143,9 @@ class _ProcessState(Collector):
                     "Time by which this machine's clock is ahead of the store's.",
                     value=skew,
                 )
+        yield GaugeMetricFamily(
+            "smartlocker_read_only", "Whether this server refuses changes.", value=self._is_read_only()
+        )
         yield CounterMetricFamily(
             "smartlocker_log_lines_dropped", "Log lines that nothing has read in time.", value=dropped_lines()
         )

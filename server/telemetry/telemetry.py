@@ -35,6 +35,7 @@ class Telemetry:
         trusted: Iterable[str],
         exporter: SpanExporter | None,
         health: StoreHealth | None = None,
+        is_read_only: Callable[[], bool] = lambda: False,
         shared_metrics: SharedMetrics | None = None,
         write_line: Callable[[str], None] | None = None,
     ) -> None:
@@ -42,7 +43,7 @@ class Telemetry:
         if settings.metrics == "on":
             from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if it is used
 
-            self._metrics = Metrics(trusted, health, shared_metrics)
+            self._metrics = Metrics(trusted, health, is_read_only, shared_metrics)
         self._spans: Spans | None = None
         if settings.tracing == "otlp":
             from server.telemetry.spans import Spans  # noqa: PLC0415  # as above

@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,9 @@ from loaders.tools.table_state import (
     being_migrated,
     drain_seconds,
     read_state,
+    record_code_keys,
     require_current,
+    set_read_only,
 )
 from tests.conftest import NOW
 from tests.table_state import MARKED, set_state
@@ -86,6 +89,20 @@ async def test_a_migration_marks_a_table_in_use_and_waits_for_servers(store: Dyn
         assert await read_state(store) == replace(marked, revision=3, is_drained=True)
     assert mark.began == NOW
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
+
+
+async def test_a_table_stays_read_only_and_keeps_its_keys_when_it_is_migrated(
+    store: DynamoStore, servers: Servers
+) -> None:
+    await asyncio.gather(
+        *(record_code_keys(store, lambda ids, name=name: {*ids, name}) for name in ("k1", "k2")),  # type: ignore[misc]
+        set_read_only(store, is_read_only=True),
+    )
+    async with being_migrated(store, NOW, servers.drained):
+        await set_read_only(store, is_read_only=False)  # of a table that cannot be used, nothing is changed
+    state = await read_state(store)
+    assert (state.is_read_only, sorted(state.code_keys)) == (True, ["k1", "k2"])
+    await require_current(store)
 
 
 @pytest.mark.parametrize("state", [None, _UNWATCHED, replace(_UNWATCHED, migrating_to=FORMAT_VERSION)])

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import httpx
@@ -8,6 +9,8 @@ import pytest_asyncio
 
 from domain.times import shift
 from loaders.codecs import TableState
+from loaders.following.leases import LeaseTimes
+from loaders.following.registry import FollowingParts
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
 from loaders.table.client import DynamoStore
 from loaders.table.clock import utc_now
@@ -16,15 +19,17 @@ from loaders.table.transport import Transport
 from loaders.tools.table_state import CURRENT_STATE, being_migrated
 from server.http.health import Readiness
 from tests.api import CREATE_OWNER, Api, mutation
-from tests.conftest import NOW, OpenApi
+from tests.conftest import NOW, Dump, OpenApi
 from tests.over_http import assert_rejected, post
 from tests.places import prepare
 from tests.principals import owner
 from tests.races.holding import Held
+from tests.server.conftest import RunOnTable
 from tests.table_state import KEY, UNUSABLE, set_state
 from tests.tables import PlainClient
 from tests.wire import Answer, Call, Wire
 
+READ_ONLY = "The service is read-only for maintenance: nothing can be changed now. Try again later."
 STATE = [(KEY["PK"], KEY["SK"])]
 OWNER = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
 NAME = '{ owner(ownerId: "ada") { name } }'
@@ -107,6 +112,55 @@ async def test_every_request_is_refused_while_the_table_cannot_be_used(
     await server.look_again()
     await server.api.owner("ada")
     assert await server.ready() == (200, "ready")
+
+
+async def test_a_read_only_table_is_read_and_not_changed(
+    server: Server, on_table: RunOnTable, table: str, wire: Wire, dump: Dump, caplog: pytest.LogCaptureFixture
+) -> None:
+    bob = {"input": OWNER | {"ownerId": "bob"}}
+    await server.api.owner("ada")
+    done = await on_table("table", "read-only", "on", request_seconds="7")
+    assert (done.status, done.out) == (0, f"table {table} is read-only\n")
+    assert done.err == "waiting 27 s until no server changes the table\n"
+    await server.look_again()
+    before = await dump()
+    wire.reset()
+    refused = await post(server.api, CREATE_OWNER, variables=bob)
+    assert_rejected(refused, "UNAVAILABLE", 503, READ_ONLY)
+    assert refused.headers["retry-after"] == "30"
+    assert wire.calls == []
+    assert (await post(server.api, CREATE_OWNER, variables=bob, extensions={"explain": "plan"})).is_success
+    assert await server.api.run(NAME) == {"owner": {"name": "ada"}}
+    assert await server.ready() == (200, "ready")
+    assert await dump() == before
+    assert (await on_table("table", "read-only", "off")).out == f"table {table} is no longer read-only\n"
+    await server.look_again()
+    await server.api.owner("bob")
+    assert caplog.messages == ["changes are refused: the table is read-only", "changes are accepted again"]
+
+
+async def test_a_read_only_server_refuses_mutations_whatever_the_state(open_api: OpenApi, wire: Wire) -> None:
+    async with open_api(read_only="on", metrics="on") as api:
+        assert "\nsmartlocker_read_only 1.0\n" in (await api.client.get("/metrics")).text
+        assert_rejected(await post(api, CREATE_OWNER, variables={"input": OWNER}), "UNAVAILABLE", 503, READ_ONLY)
+        assert await api.run("{ locations { nodes { name } } }") == {"locations": {"nodes": []}}
+    assert {call.operation for call in wire.calls} == {"Query"}
+
+
+async def test_nobody_follows_the_log_of_a_read_only_table(
+    open_api: OpenApi, plain_client: PlainClient, table: str, wire: Wire
+) -> None:
+    await set_state(plain_client, table, replace(CURRENT_STATE, is_read_only=True))
+    server = Server()
+    following = FollowingParts(times=LeaseTimes(0.05, 5, 6))
+    async with open_api(readiness=server.readiness, server_clock=utc_now, following=following):
+        await server.look_again()
+        assert {call.operation for call in wire.calls} == {"GetItem"}
+        await set_state(plain_client, table, CURRENT_STATE)
+        await server.look_again()
+        async with asyncio.timeout(60):
+            while not wire.of("PutItem"):  # noqa: ASYNC110  # the wire has no event
+                await asyncio.sleep(0.05)
 
 
 async def test_a_server_that_starts_on_a_table_that_is_not_migrated_refuses_requests(
