@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from datetime import timedelta
 from ipaddress import ip_address
@@ -103,6 +104,22 @@ def _check_ring(value: SecretStr) -> SecretStr:
     return value
 
 
+class ContradictionError(ValueError):
+    """Settings that are valid by themselves, but not together."""
+
+    def __init__(self, settings: Settings, texts: list[str]) -> None:
+        super().__init__("; and ".join(texts))
+        self.settings = settings
+        self.texts = texts
+
+
+def _json(value: object) -> object:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("must be valid JSON") from None
+
+
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 _Origins = Annotated[tuple[Annotated[str, AfterValidator(_check_origin)], ...], NoDecode, BeforeValidator(_split)]
 _Count = Annotated[int, Field(ge=1)]
@@ -144,7 +161,7 @@ class Settings(BaseSettings):
     """Required value of the tokens' `aud` claim."""
     jwks: Annotated[str, AfterValidator(_check_jwks)] | None = None
     """The issuer's public keys: the `https` URL of a JWKS, or a file."""
-    jwt_claims: dict[ClaimName, str] = {}
+    jwt_claims: Annotated[dict[ClaimName, str], NoDecode, BeforeValidator(_json)] = {}
     """Object from SmartLocker's claim names to the issuer's names."""
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = 30
     """Longest allowed reservation, in days. Raise it at any time; lower it only when no live reservation is longer."""
@@ -161,7 +178,7 @@ class Settings(BaseSettings):
     """Bookings of one owner that may wait for a decision at the same time."""
     max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = 20
     """Reservations of one owner that have not ended, at the same time."""
-    live_reservations: dict[str, Annotated[int, Field(ge=0, le=1000)]] = {}
+    live_reservations: Annotated[dict[str, Annotated[int, Field(ge=0, le=1000)]], NoDecode, BeforeValidator(_json)] = {}
     """Object from owner ids to other limits, for example for the organization of a partner."""
     page_size: _Count = 25
     """Page size when a request names none."""
@@ -234,14 +251,18 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_together(self) -> Settings:
-        if self.page_size > self.page_size_max:
-            raise ValueError("SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX")
-        if self.trusted_documents == "only" and self.trusted_documents_file is None:
-            raise ValueError("SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE")
-        if len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1:
-            raise ValueError(
-                "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none"
-            )
+        contradictions = {
+            "SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX": self.page_size > self.page_size_max,
+            "SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE": (
+                self.trusted_documents == "only" and self.trusted_documents_file is None
+            ),
+            "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none": (
+                len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1
+            ),
+        }
+        found = [text for text, is_found in contradictions.items() if is_found]
+        if found:
+            raise ContradictionError(self, found)
         return self
 
     @property

@@ -67,7 +67,7 @@ def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
     ]
 
     async def endpoint(request: Request) -> Response:
-        if not _is_from_own_page(request):
+        if not is_from_own_page(request):
             raise HTTPException(403)
         tokens = [
             {"name": name, "command": command, "token": development_token(folder, principal, _DEMO_LIFETIME)}
@@ -78,7 +78,7 @@ def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
     return endpoint
 
 
-def _is_from_own_page(request: Request) -> bool:
+def is_from_own_page(request: Request) -> bool:
     """False for pages of other sites, and for host names other than loopback (DNS rebinding)."""
     # The header itself: if it is malformed, the request's URL contains the address of the listener.
     host = _HOST.fullmatch(request.headers.get("host", ""))

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import typer
 import uvloop
 from pydantic import ValidationError
-from pydantic_settings import SettingsError
 
 from domain.errors import OperatorError
-from server.settings import PREFIX, Settings, variable_of
+from server.settings import PREFIX, ContradictionError, Settings, variable_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _P = ParamSpec("_P")
 _TABLE_WIDTH = 160
-_FIELD = re.compile(r'field "(\w+)"')
+_VARIABLE = re.compile(rf"{PREFIX}[A-Z_]+")
 
 
 class CommandError(OperatorError):
@@ -48,19 +47,35 @@ def load_settings() -> Settings:
 
 def read_settings(**options: str | None) -> Settings:
     """The settings from a command's options and, where an option is not used, from the environment."""
-    try:
-        return Settings(**{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
-    except SettingsError as error:
-        (name,) = _FIELD.findall(str(error))
-        raise CommandError(f"{variable_of(name)}: must be valid JSON") from None
-    except ValidationError as error:
-        problems: dict[str, str] = {}
-        for detail in error.errors():
-            name = str(detail["loc"][0]) if detail["loc"] else ""
-            option = f" (--{name})" if name in options else ""
-            problem = detail["msg"].removeprefix("Value error, ")
-            problems.setdefault(name, f"{variable_of(name)}{option}: {problem}" if name else problem)
-        raise CommandError("; and ".join(problems.values())) from None
+    settings, problems = find_settings(**options)
+    if problems:
+        raise CommandError("; and ".join(problems))
+    return settings
+
+
+def find_settings(**options: str | None) -> tuple[Settings, list[str]]:
+    """The settings, and all that is wrong with them; a default stands in for a value that is not valid."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    problems: dict[str, str] = {}
+    while True:
+        try:
+            return Settings(**given), list(problems.values())
+        except ValidationError as error:
+            for detail in error.errors():
+                if not detail["loc"]:  # all of them are valid by themselves now
+                    contradiction: ContradictionError = detail["ctx"]["error"]
+                    return contradiction.settings, with_others(list(problems.values()), contradiction.texts)
+                name = str(detail["loc"][0])
+                option = f" (--{name})" if name in options else ""
+                given[name] = Settings.model_fields[name].default
+                problem = detail["msg"].removeprefix("Value error, ")
+                problems.setdefault(name, f"{variable_of(name)}{option}: {problem}")
+
+
+def with_others(problems: list[str], others: list[str]) -> list[str]:
+    """Problems and those others that name no setting which is wrong already: its default only stands in for it."""
+    named = set(_VARIABLE.findall(" ".join(problems)))
+    return problems + [other for other in others if not named & set(_VARIABLE.findall(other))]
 
 
 def unknown_variables() -> list[str]:

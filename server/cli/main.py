@@ -33,6 +33,11 @@ _COMMANDS = {
         "follow:follow",
         "Follow the log without serving requests: keep history and figures, and notice what becomes due.",
     ),
+    "check": ("check:check", "Name all settings that are missing or wrong, before a server is started."),
+    "issuer": (
+        "issuer:issuer",
+        "Issue tokens, to try the production profile on this machine without an identity provider.",
+    ),
     "token": ("auth_commands:token", "Create a token for a development server with the same data directory."),
     "explain": (
         "explain:explain",

@@ -19,7 +19,8 @@ from loaders.table.client import StoreConnection
 from loaders.tools.definition import check_table
 from loaders.tools.table_state import record_code_keys
 from server.app import Parts, create_app
-from server.auth.code_keys import SECRETS, read_ring
+from server.auth.code_keys import read_ring
+from server.cli.check import check_profile
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
 from server.cli.main import Injected
@@ -29,7 +30,7 @@ from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
 from server.process.workers import Supervisor, WorkerConfig, WorkerServer
-from server.settings import Settings, is_loopback, variable_of
+from server.settings import Settings, variable_of
 from server.telemetry.logs import configured_logging
 
 logger = logging.getLogger(__name__)
@@ -66,28 +67,6 @@ def serve(
     config = WorkerConfig.of_this_process()
     given: Injected = context.obj
     uvloop.run(_serve(settings, given) if config is None else _serve_as_worker(settings, given, config))
-
-
-def check_profile(settings: Settings) -> None:
-    """Checks that production has an issuer, secrets and a store, and that development listens on loopback only."""
-    issuer = "an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS"
-    store = (
-        "a store: set SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use the embedded one, "
-        "although it checks no credentials and runs on one machine"
-    )
-    missing = {
-        issuer: settings.jwks is None,
-        SECRETS: settings.code_keys is None,
-        store: settings.is_embedded and not settings.allow_embedded_store,
-    }
-    if settings.is_production and any(missing.values()):
-        needs = "; and ".join(need for need, is_missing in missing.items() if is_missing)
-        raise CommandError(f"the production profile needs {needs}")
-    if settings.profile == "development" and not is_loopback(settings.host):
-        raise CommandError(
-            "in the development profile every caller is an admin, so the server does not listen on "
-            f"{settings.host}: set --host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
-        )
 
 
 async def _serve(settings: Settings, given: Injected) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from loaders.table.embedded import find_binary, run_embedded
 from tests.conftest import CODE_KEYS
-from tests.issuer import production, write_keys
+from tests.issuer import ISSUER, production, write_keys
 from tests.server.conftest import Result, Run, RunOnTable
 
 Refused = Callable[..., str]
@@ -149,6 +149,7 @@ NO_STORE = (
     "a store: set SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use the embedded one, "
     "although it checks no credentials and runs on one machine"
 )
+NEEDS = "the production profile needs"
 NO_FORM = "must be keys <id>:<base64>, such as k1:$(openssl rand -base64 32), separated by commas"
 
 
@@ -213,3 +214,61 @@ def test_a_commands_file_that_is_unusable_is_named(run: Run, tmp_path: Path, mon
     assert run("schema", "export") == Result(1, "", line)
     line = f"smartlocker: {tmp_path}/data/development.secret cannot be used (Not a directory)\n"
     assert run("token", data_dir=str(tmp_path / "data")) == Result(1, "", line)
+
+
+def test_settings_that_are_complete_pass(run: Run, tmp_path: Path) -> None:
+    assert run("check") == (0, "the settings are complete for the development profile\n", "")
+    complete = production(tmp_path) | {"code_keys": CODE_KEYS, "endpoint_url": "aws"}
+    assert run("check", **complete) == (0, "the settings are complete for the production profile\n", "")
+
+
+def test_all_that_is_missing_or_wrong_is_named_at_once(run: Run, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text("[]")
+    status, out, err = run(
+        "check",
+        profile="production",
+        jwt_issuer=ISSUER,
+        jwt_claims="{",
+        live_reservations="[]",
+        page_size="90",
+        page_size_max="80",
+        workers="many",
+        trusted_documents_file=str(manifest),
+        table_nam="Lockers",
+    )
+    assert (status, out) == (1, "")
+    assert err.splitlines() == [
+        "SMARTLOCKER_WORKERS: Input should be a valid integer, unable to parse string as an integer",
+        "SMARTLOCKER_JWT_CLAIMS: must be valid JSON",
+        "SMARTLOCKER_LIVE_RESERVATIONS: Input should be a valid dictionary",
+        "SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX",
+        "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none",
+        f"{NEEDS} {NO_CODE_KEYS}",
+        f"{NEEDS} {NO_STORE}",
+        f"the manifest {manifest} must be a JSON object from ids to documents",
+        "SMARTLOCKER_TABLE_NAM is not a setting and has no effect; the nearest setting is SMARTLOCKER_TABLE_NAME",
+        "smartlocker: 9 settings need a change",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"profile": "production", "endpoint_url": "aws", "code_keys": CODE_KEYS}, f"{NEEDS} {NO_ISSUER}"),
+        (
+            {"profile": "staging", "host": "192.0.2.1"},
+            "SMARTLOCKER_PROFILE: Input should be 'development' or 'production'",
+        ),
+    ],
+)
+def test_what_follows_from_another_problem_is_not_named(run: Run, settings: dict[str, str], line: str) -> None:
+    assert run("check", **settings).err.splitlines() == [line, "smartlocker: 1 setting needs a change"]
+
+
+def test_a_key_set_without_a_usable_key_is_named(run: Run, tmp_path: Path) -> None:
+    settings = production(tmp_path) | {"code_keys": CODE_KEYS, "endpoint_url": "aws"}
+    write_keys(tmp_path / "keys.json")
+    assert run("check", **settings).err.splitlines()[0] == (
+        f"the key set {tmp_path / 'keys.json'} has no public key for RS256, ES256, EdDSA"
+    )
