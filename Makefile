@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -27,6 +27,10 @@ coverage: $(VENV)/tested
 # Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
 equivalence: $(VENV)/tested
 	EQUIVALENCE_DOCUMENTS=10000 $(BIN)/python -m pytest --numprocesses 2 tests/equivalence
+
+# 100,000 documents, most of them with mistakes: none is accepted without validation that graphql-core finds invalid; some minutes.
+acceptance: $(VENV)/tested
+	ACCEPTANCE_DOCUMENTS=100000 $(BIN)/python -m pytest --numprocesses 2 tests/fuzz/test_acceptance.py
 
 # Load and faults for about half an hour on two cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
 torture: $(VENV)/tested

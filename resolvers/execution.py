@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from graphql import GraphQLError, validate
+from graphql import GraphQLError
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from resolvers.api.payloads import ERROR_TYPES
@@ -40,17 +40,16 @@ class Executor:
         limits: DocumentLimits = DEFAULT_LIMITS,
         *,
         hides_suggestions: bool = False,
-        validate: Callable[..., list[GraphQLError]] = validate,
     ) -> None:
-        self.documents = DocumentCache(bound_schema(), limits, hides_suggestions=hides_suggestions, validate=validate)
+        self.documents = DocumentCache(bound_schema(), limits, hides_suggestions=hides_suggestions)
         self._hides_suggestions = hides_suggestions
         self._type_of = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
 
     async def document(self, text: str, request: RequestState) -> ValidDocument:
         """The document with this text. One that is not known is charged by its size, also where it is refused.
 
-        Only one is parsed and validated at a time, and others get their turn in between: this takes the processor for
-        as long as hundreds of other requests do.
+        Only one is parsed and validated at a time, and others get their turn in between: one that has mistakes takes
+        the processor for as long as hundreds of other requests do.
 
         Raises:
             QueryTooComplexError: where it exceeds a limit.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,21 +33,27 @@ class PageSizes:
 class FairLock:
     """Lets only one request at a time take the processor for long, and all others go on before the next one does."""
 
-    __slots__ = ("_lock",)
+    __slots__ = ("_lock", "_since", "_timer")
 
     # As many passes of the event loop as it takes to accept a connection, read a request and answer it.
     _PASSES = 10
+    # No longer than a usual request takes the processor.
+    _SHORT_S = 0.0005
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
         self._lock = asyncio.Lock()
+        self._timer = timer
+        self._since = 0.0
 
     async def __aenter__(self) -> None:
         await self._lock.acquire()
+        self._since = self._timer()
 
     async def __aexit__(self, *error: object) -> None:
         try:
-            for _ in range(self._PASSES):
-                await asyncio.sleep(0)
+            if self._timer() - self._since > self._SHORT_S:
+                for _ in range(self._PASSES):
+                    await asyncio.sleep(0)
         finally:
             self._lock.release()
 

@@ -14,7 +14,6 @@ import aioboto3
 import httpx
 import pytest
 import pytest_asyncio
-from graphql import DocumentNode, GraphQLError, validate
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from domain.times import Instant, shift
@@ -87,18 +86,6 @@ def _no_cloud() -> Iterator[None]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         patch.setattr(aioboto3, "Session", functools.partial(_session, aioboto3.Session))
         yield
-
-
-_VALIDATED: dict[Any, list[GraphQLError]] = {}
-
-
-def validate_once(schema: Any, document: DocumentNode, rules: Any, **options: Any) -> list[GraphQLError]:
-    """Validates a text for all tests: it takes longer than many of them."""
-    assert document.loc is not None
-    known = schema, document.loc.source.body, rules, *sorted(options.items())
-    if known not in _VALIDATED:
-        _VALIDATED[known] = validate(schema, document, rules, **options)
-    return _VALIDATED[known]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -241,8 +228,8 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
         yield opened
 
 
-def new_executor(settings: Settings, validate: Callable[..., list[GraphQLError]] = validate_once) -> Executor:
-    return Executor(settings.document_limits, hides_suggestions=settings.is_production, validate=validate)
+def new_executor(settings: Settings) -> Executor:
+    return Executor(settings.document_limits, hides_suggestions=settings.is_production)
 
 
 @pytest.fixture(scope="session")
@@ -291,15 +278,13 @@ def open_api(
         server_clock: Callable[[], Instant] | None = clock,
         following: FollowingParts | None = None,
         timeouts: Timeouts = PATIENT,
-        validate: Callable[..., list[GraphQLError]] = validate_once,
         write_line: Callable[[str], None] | None = None,
         **settings: Any,
     ) -> AsyncIterator[Api]:
         # The deadline of requests is generous: a busy machine must not fail a test.
         own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
         connection = StoreConnection(table, "eu-central-1", url, local=True, client=STORE_CLIENT, timeouts=timeouts)
-        is_usual = not settings and validate is validate_once
-        executor = usual_executor if is_usual else new_executor(own_settings, validate)
+        executor = new_executor(own_settings) if settings else usual_executor
         parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "executor": executor}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
         parts |= {"write_line": write_line, "following": following}

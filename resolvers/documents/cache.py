@@ -1,7 +1,7 @@
 """Valid documents with their compiled plans, kept by their text."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from graphql import (
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
 
+from resolvers.documents.acceptance import is_certainly_valid
 from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
 from resolvers.documents.rules import RULES
 from resolvers.documents.selection import directive_variables, is_included
@@ -119,12 +120,10 @@ class DocumentCache:
         limits: DocumentLimits,
         *,
         hides_suggestions: bool,
-        validate: Callable[..., list[GraphQLError]] = validate,
     ) -> None:
         self._schema = schema
         self._limits = limits
         self._hides_suggestions = hides_suggestions
-        self._validate = validate
         self._documents: OrderedDict[str, ValidDocument] = OrderedDict()
 
     def get(self, text: str) -> ValidDocument:
@@ -147,15 +146,16 @@ class DocumentCache:
 
     def add(self, text: str, parsed: ParsedDocument) -> ValidDocument:
         """Validates a document and keeps it; raises as `get` does."""
-        errors = self._validate(
-            self._schema.graphql_schema,
-            parsed.node,
-            RULES,
-            max_errors=MAX_ERRORS,
-            hide_suggestions=self._hides_suggestions,
-        )
-        if errors:
-            raise InvalidDocumentError(parsed.node, errors)
+        if not is_certainly_valid(self._schema, parsed.node):
+            errors = validate(
+                self._schema.graphql_schema,
+                parsed.node,
+                RULES,
+                max_errors=MAX_ERRORS,
+                hide_suggestions=self._hides_suggestions,
+            )
+            if errors:
+                raise InvalidDocumentError(parsed.node, errors)
         _unlink_tokens(parsed.node)
         document = self._documents[text] = ValidDocument(self._schema, parsed.node)
         if len(self._documents) > _MAX_DOCUMENTS:

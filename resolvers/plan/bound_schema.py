@@ -25,7 +25,7 @@ from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
 from resolvers.request_state import RequestState
 
-_DECLARED = "strawberry-definition"
+DECLARED = "strawberry-definition"
 """Key of what Strawberry declares, in the extensions of graphql-core's objects."""
 
 
@@ -87,7 +87,7 @@ class BoundSchema:
 
     def _bound(self, type_name: str, field: str, definition: GraphQLField) -> BoundField:
         name = f"{type_name}.{field}"
-        declared = definition.extensions[_DECLARED]
+        declared = definition.extensions[DECLARED]
         binding: Binding | None = declared.metadata.get(BINDING)
         if binding is None:
             raise FieldDeclarationError(f"{name} has neither a column nor a binding")
@@ -118,7 +118,7 @@ def _use_python_names(schema: GraphQLSchema) -> None:
         if isinstance(type_, GraphQLObjectType) and not type_.name.startswith("__"):
             values = [argument for field in type_.fields.values() for argument in field.args.values()]
         for value in values:
-            value.out_name = value.extensions[_DECLARED].python_name
+            value.out_name = value.extensions[DECLARED].python_name
 
 
 def _can_be_refused(binding: Binding) -> bool:
@@ -128,7 +128,7 @@ def _can_be_refused(binding: Binding) -> bool:
 
 def _with_names(column: Column, enum: GraphQLEnumType) -> Column:
     """A column of an enum whose stored values are not its names in the schema."""
-    names = {member: member.name for member in enum.extensions[_DECLARED].wrapped_cls}
+    names = {member: member.name for member in enum.extensions[DECLARED].wrapped_cls}
     if all(member.value == name for member, name in names.items()):
         return column
     source = column.source

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from graphql import (
@@ -263,6 +265,12 @@ def _generate(
             entries.append(f"{key!r}: column_{position}(row, request)")
     # Response keys are GraphQL names and attributes are our own, so nothing of a client's becomes code.
     source = f"def make(rows, request):\n    return [{{{', '.join(entries)}}} for row in rows]\n"
-    exec(compile(source, f"<columns of {type_name}>", "exec"), scope)  # noqa: S102  # see above
+    exec(_code(source, type_name), scope)  # noqa: S102  # see above
     made: Callable[..., list[dict[str, Any]]] = scope["make"]
     return made
+
+
+@lru_cache(maxsize=1024)
+def _code(source: str, type_name: str) -> CodeType:
+    """Documents that differ only in names and arguments share it."""
+    return compile(source, f"<columns of {type_name}>", "exec")

@@ -45,7 +45,7 @@ _TELLING = {
     "Notification": "notificationId message",
     "ApiKey": "told10: name",
     "CalendarDay": "morning { title bookingId }",
-    "CalendarEvent": "title eventId",
+    "CalendarEvent": "title told20: eventId",
     "Activity": f"{_ACTIVITY} told14: ownerId told15: reservationId told16: bookingId",
 }
 _ERRORS = """userErrors {

@@ -1,12 +1,9 @@
 """Documents made at random, asked by one tenant: nothing of another's is ever shown or changed."""
 
-from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 import httpx
 import pytest
-from graphql import validate
 
 from domain.authorization import Principal, Scope
 from loaders.backend import Backend
@@ -18,8 +15,6 @@ from tests.fuzz.tenants import is_foreign, stock, words_of
 from tests.principals import device, owner, partner
 
 PARTS = 4
-VALIDATED = 10
-"""One of so many documents is."""
 ANNA = owner("anna", "guild")
 ASKERS: list[Principal] = [*[ANNA] * 7, *[partner(*Scope, of="anna")] * 2, device("anna-1")]
 NO_LIMITS = {
@@ -62,17 +57,11 @@ def test_two_thousand_documents_begin_with_every_field_of_the_operations() -> No
     assert sum(COUNTS.values()) >= 2000
 
 
-def validates_some() -> Callable[..., Any]:
-    """Validation takes half of the time. The documents are valid by their making: one in ten is enough to notice."""
-    numbers = count()
-    return lambda *arguments, **options: [] if next(numbers) % VALIDATED else validate(*arguments, **options)
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
     open_api: OpenApi, clock: Clock, backend: Backend, dump: Dump, part: int
 ) -> None:
-    async with open_api(validate=validates_some(), **NO_LIMITS) as api:
+    async with open_api(**NO_LIMITS) as api:
         known = await stock(api, clock, backend)
         names = list(COUNTS)[part::PARTS]
         made = tenant_documents(known, names)
