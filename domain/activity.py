@@ -322,17 +322,24 @@ _TOLD: dict[type, list[tuple[str, str]]] = {
 }
 """The fields of objects whose changes are logged, each with its name in the API."""
 _LOCKER_IDS = ("lockerId", "locationId", "ownerId")
+_CODE_IDS = (*_LOCKER_IDS, "lockerOwnerId", "reservationId", "bookingId", "codeId")
 _IDS = {
-    "locker": (*_LOCKER_IDS, "formerLocationId", "formerOwnerId"),
+    "locker": _LOCKER_IDS,
+    "locker.changed": (*_LOCKER_IDS, "formerLocationId"),
+    "locker.transferred": (*_LOCKER_IDS, "formerOwnerId"),
     "location": ("locationId",),
     "owner": ("ownerId",),
     "reservation": (*_LOCKER_IDS, "lockerOwnerId", "reservationId"),
     "booking": ("locationId", "ownerId", "bookingId"),
     "payment": ("locationId", "ownerId", "bookingId", "paymentId"),
     "calendar_event": ("locationId", "calendarEventId"),
-    "access_code": (*_LOCKER_IDS, "lockerOwnerId", "reservationId", "bookingId", "codeId", "eventId"),
+    "access_code": _CODE_IDS,
+    "access_code.used": (*_CODE_IDS, "eventId"),
+    "access_code.denied": (*_LOCKER_IDS, "eventId"),
+    "access_code.loaded": _LOCKER_IDS,
     "device": _LOCKER_IDS,
     "door": (*_LOCKER_IDS, "eventId"),
+    "door.lockout_cleared": _LOCKER_IDS,
     "api_key": ("apiKeyId",),
 }
 _KINDS = {
@@ -466,7 +473,7 @@ def kind_of_event(event: AccessEvent) -> ActivityKind:
 
 def ids_of(kind: ActivityKind) -> tuple[str, ...]:
     """The ids that an activity of this kind may have."""
-    return _IDS[kind.partition(".")[0]]
+    return _IDS.get(kind) or _IDS[kind.partition(".")[0]]
 
 
 def _shown(value: object) -> str | None:

@@ -5,8 +5,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from domain.activity import ids_of
+from pydantic.alias_generators import to_snake
+
+from domain.activity import Activity, ActivityKind, Change, Happening, ids_of
 from domain.authorization import Scope
+from domain.times import Instant
+from domain.webhook_bodies import body_ids, body_of_test, body_schemas, delivery_body
 from loaders import keys
 from loaders.contracts.base import Contract
 from loaders.contracts.cost import ALWAYS, Cost
@@ -19,6 +23,27 @@ from resolvers.bindings.base import Reading
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
 from resolvers.plan.bound_schema import BoundField, BoundSchema
+
+_EXAMPLE_TIME = Instant("2026-03-01T12:00:00.000Z")
+_STATUS = "status"
+_CHANGES = {
+    ActivityKind.BOOKING_APPROVED: Change(_STATUS, "PENDING", "APPROVED"),
+    ActivityKind.BOOKING_CANCELLED: Change(_STATUS, "APPROVED", "CANCELLED"),
+    ActivityKind.BOOKING_REJECTED: Change(_STATUS, "PENDING", "REJECTED"),
+    ActivityKind.LOCATION_CHANGED: Change("name"),
+    ActivityKind.LOCATION_DEACTIVATED: Change(_STATUS, "ACTIVE", "INACTIVE"),
+    ActivityKind.LOCATION_REACTIVATED: Change(_STATUS, "INACTIVE", "ACTIVE"),
+    ActivityKind.LOCKER_CHANGED: Change("locationId", "location-2", "location-1"),
+    ActivityKind.LOCKER_RETIRED: Change(_STATUS, "AVAILABLE", "RETIRED"),
+    ActivityKind.LOCKER_STATUS_CHANGED: Change(_STATUS, "AVAILABLE", "OCCUPIED"),
+    ActivityKind.LOCKER_TRANSFERRED: Change("ownerId", "owner-2", "owner-1"),
+    ActivityKind.OWNER_CHANGED: Change("email"),
+    ActivityKind.RESERVATION_CANCELLED: Change(_STATUS, "ACTIVE", "CANCELLED"),
+    ActivityKind.RESERVATION_CHANGED: Change("endAt", "2026-03-01T18:00:00.000Z", "2026-03-01T20:00:00.000Z"),
+    ActivityKind.RESERVATION_RELEASED: Change(_STATUS, "ACTIVE", "COMPLETED"),
+    ActivityKind.RESERVATION_STARTED: Change("startedAt", None, _EXAMPLE_TIME),
+}
+"""A change for each kind that always has some: the tests compare them with those that are logged."""
 
 
 def access_patterns(schema: BoundSchema) -> str:
@@ -51,7 +76,24 @@ def events() -> str:
         by = ", ".join(f"`{name}`" for name in kind.by) or "time"
         ids = ", ".join(f"`{name}`" for name in ids_of(kind))
         rows.append(f"| `{kind}` | {kind.description} | {ids} | {by} |")
-    return _page("events.md", KINDS=rows)
+    bodies = [_body(kind) for kind in sorted(emitted)]
+    test = body_of_test("webhook-1", _EXAMPLE_TIME).decode()
+    return _page("events.md", KINDS=rows, BODIES=[*bodies, test])
+
+
+def _body(kind: ActivityKind) -> str:
+    """The body of a webhook with everything that it can have."""
+    ids: dict[str, Any] = {to_snake(name): name.removesuffix("Id") + "-1" for name in body_ids(kind)}
+    data = body_schemas()["definitions"][kind]["properties"]["data"]["properties"]
+    happening = Happening(
+        kind=kind,
+        **ids,
+        version=(2 if kind in _CHANGES else 1) if "version" in data else None,
+        outcome="COMPLETED" if "outcome" in data else None,
+        changes=(_CHANGES[kind],) if kind in _CHANGES else (),
+    )
+    activity = Activity(activity_id="", occurred_at=_EXAMPLE_TIME, actor=None, happening=happening)
+    return delivery_body(activity, "order-1" if "reference" in data else None, None).decode()
 
 
 def _page(name: str, **lines: list[str]) -> str:

@@ -1,5 +1,6 @@
 """The commands `smartlocker schema …`, `contracts …`, `permissions …` and `events …`: what the API offers, and how."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from domain.webhook_bodies import body_schemas
 from loaders.contracts.registry import CONTRACTS
 from resolvers.schema import bound_schema, sdl
 from server.cli.command import check_generated
@@ -77,6 +79,12 @@ def permissions_check(path: Page = _PERMISSIONS) -> None:
 def events_list() -> None:
     """Print the page docs/events.md."""
     typer.echo(events(), nl=False)
+
+
+@events_app.command("schemas")
+def events_schemas() -> None:
+    """Print a JSON Schema of the bodies of webhooks, with a definition for each type."""
+    typer.echo(json.dumps(body_schemas(), indent=2))
 
 
 @events_app.command("check")

@@ -1,17 +1,21 @@
 """History: who sees that something happened, and how much of who did it."""
 
 import asyncio
+import json
 from collections import Counter
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from domain.activity import ActivityKind
 from domain.authorization import Principal, Role, Scope
+from domain.models import OwnerId
 from domain.times import to_seconds
+from domain.webhook_bodies import delivery_body
 from loaders.backend import Backend
 from loaders.following.registry import FollowingParts
-from tests import codes, places
+from tests import codes, logged, places
 from tests.api import TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import Dump, OpenApi, Prepared
 from tests.history import keep_history
@@ -28,6 +32,8 @@ CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 KINDS = "nodes { kind } nextCursor"
 ROW = """nodes { activityId kind version lockerId locationId ownerId reservationId bookingId codeId eventId
   actor { role subject keyId ownerId } changes { field from to } }"""
+TOLD = """kind version outcome lockerId locationId ownerId reservationId bookingId codeId eventId calendarEventId
+  paymentId changes { field from to }"""
 LOCKER = 'query ($id: ID = "l1") {{ locker(lockerId: $id) {{ activity(orderBy: ASC) {{ {} }} }} }}'
 OWNER = "query ($id: ID!) {{ owner(ownerId: $id) {{ activity(orderBy: ASC) {{ {} }} }} }}"
 LOCATION = "query ($id: ID!) {{ location(locationId: $id) {{ activity(orderBy: ASC) {{ {} }} }} }}"
@@ -116,6 +122,30 @@ async def test_who_reserved_sees_its_own_part_and_nothing_of_the_locker(lived: A
         "RESERVATION_STARTED",
         "ACCESS_CODE_CREATED",
     ]
+
+
+async def test_a_webhook_of_an_owner_is_told_what_the_owner_sees(lived: Api, backend: Backend, dump: Dump) -> None:
+    await lived.done(TRANSFER, lockerId="l1", newOwnerId="mia", expectedVersion=3)
+    await lived.locker("l2", "mia", locationId=PLACE)
+    await lived.done(MOVE, lockerId="l2", newLocationId=None, expectedVersion=1)
+    await keep_history(backend.store)
+    activities = {activity.activity_id: activity for activity in logged.activities(await dump())}
+    hidden = Counter[str]()
+    for name in ("ada", "bob", "mia"):
+        for seen in await nodes(lived.by(owner(name)), OWNER, f"nodes {{ activityId {TOLD} }}", id=name):
+            body = json.loads(delivery_body(activities[seen.pop("activityId")], None, OwnerId(name)))
+            kind, changes = ActivityKind[seen.pop("kind")], seen.pop("changes")
+            assert body["type"] == kind
+            assert body["data"].pop("changes", []) == changes
+            assert body["data"] == {field: value for field, value in seen.items() if value is not None}
+            hidden["owners"] += seen["ownerId"] is None and kind is ActivityKind.LOCKER_TRANSFERRED
+            hidden["values"] += [change["from"] for change in changes if change["field"] == "ownerId"] == [None]
+    assert hidden == {"owners": 1, "values": 1}
+    everything = [json.loads(delivery_body(activity, None, None)) for activity in activities.values()]
+    (transferred,) = (body["data"] for body in everything if body["type"] == "locker.transferred")
+    assert (transferred["ownerId"], transferred["changes"][0]["from"]) == ("mia", "ada")
+    managers = [body for body in everything if "managerId" in str(body)]
+    assert [body["type"] for body in managers] == ["location.changed"]
 
 
 async def test_an_actor_of_another_tenant_is_shown_as_a_role_only(lived: Api) -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import re
 import socket
 from collections import Counter
@@ -13,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from domain.times import shift
+from domain.webhook_bodies import body_schemas
 from loaders.backend import Backend
 from loaders.codecs import TableState
 from loaders.contracts.registry import CONTRACTS
@@ -70,6 +72,10 @@ def test_every_command_is_documented() -> None:
     page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
     commands = [" ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")]
     assert [command for command in commands if f"`{command}" not in page] == []
+
+
+def test_the_schemas_of_webhooks_are_printed_as_one_document(run: Run) -> None:
+    assert json.loads(run("events", "schemas").out) == body_schemas()
 
 
 def test_the_version_is_that_of_the_package(run: Run) -> None:
