@@ -6,14 +6,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE) $(BIN)/smartlocker table create --demo >&2)
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE)) exec $(BIN)/smartlocker serve $(if $(PORT),--port $(PORT))
 
-test: $(VENV)/tested lint
+test: $(VENV)/tested $(VENV)/deploy-tools lint
 	@$(BIN)/python -m tests.browser.program
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
@@ -96,9 +96,21 @@ $(VENV)/tested: $(VENV)/installed requirements-test.txt
 	@$(PIP) install --require-hashes --requirement requirements-test.txt
 	@touch $@
 
+$(VENV)/deploy-tools: $(VENV)/tested requirements-deploy.txt
+	@echo "Installing the pinned tools that check deploy/ (once)"
+	@$(PIP) install --require-hashes --requirement requirements-deploy.txt
+	@touch $@
+
 # Builds the GraphiQL page anew; what it builds is committed, so only a change in graphiql/ asks for it.
 graphiql:
 	cd graphiql && npm ci --ignore-scripts --no-progress && npm run build
+
+# Pins the base images by the digests that their tags have now; needs Docker and a registry.
+base-images:
+	for image in $$(sed -n 's/^FROM \([^@ ]*\)@.*/\1/p' Dockerfile | sort -u); do \
+		digest=$$(docker buildx imagetools inspect "$$image" --format '{{.Manifest.Digest}}') && \
+		sed -i "s|$$image@sha256:[0-9a-f]*|$$image@$$digest|" Dockerfile || exit 1; \
+	done
 
 # Renews the lock files; needs uv. They hold for every platform and for Python 3.11 to 3.14.
 lock:
@@ -106,6 +118,8 @@ lock:
 		--group build pyproject.toml --output-file requirements.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 		--group build --group test pyproject.toml --constraint requirements.txt --output-file requirements-test.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--group deploy --constraint requirements-test.txt --output-file requirements-deploy.txt
 
 clean:
 	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist
