@@ -41,6 +41,7 @@ def test_a_partner_finds_a_locker_reserves_it_checks_in_and_releases_it(tmp_path
         (["partner_journey.py", "http://127.0.0.1:9/graphql", "o1", "t"], "find: http://127.0.0.1:9/graphql cannot be"),
         (["device.py"], "python device.py enter 123456"),
         (["device.py", "sync"], "export LOCKER=locker-000001"),
+        (["webhook_receiver.py", "8001"], "python webhook_receiver.py 8001"),
     ],
 )
 def test_an_example_that_lacks_something_says_how_it_is_run(words: list[str], said: str) -> None:
