@@ -57,10 +57,9 @@ class ReadOne(_ReadContract[M]):
         return self.codec.key
 
     async def read(self, store: Store, *key: Any, consistent: bool = False) -> M | None:
-        (found,) = await self.read_many(store, [key], consistent=consistent)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        self._check(1, consistent=consistent)
+        is_strong = consistent or self.consistency is Consistency.STRONG
+        return await read_item(store, self.id, self.codec, key, consistent=is_strong)
 
     async def read_many(
         self, store: Store, keys: Sequence[tuple[Any, ...]], *, consistent: bool = False
@@ -225,6 +224,14 @@ class ReadTail(_ReadContract[M]):
         query = Query(self.id, self.range(*key), self.most, start=after, consistent=consistent, shape=shape)
         found = await store.query(query)
         return [(place, self.codec.try_read(item)) for place, item in found.items], found.last is None
+
+
+async def read_item(
+    store: Store, contract: str, codec: Codec[M], key: tuple[Any, ...], *, consistent: bool
+) -> M | None:
+    """Reads one item for a contract; see `ReadOne.read`."""
+    item = await store.get(Get(contract, codec.key(*key), consistent, shape=codec.shape))
+    return None if item is None else codec.read(item)
 
 
 async def read_items(

@@ -12,7 +12,7 @@ from loaders import keys
 from loaders.codecs import LOG_ENTRY
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
-from loaders.contracts.reading import in_batches, read_items
+from loaders.contracts.reading import in_batches, read_item, read_items
 from loaders.contracts.write_parts import AS_READ, BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule, put
 from loaders.conversion import difference
 from loaders.table.client import Store
@@ -88,8 +88,8 @@ class WriteContract(Contract):
 
     async def read(self, store: Store, name: str, *arguments: Any) -> Any:
         """The record of a declared read, or None where there is none."""
-        (record,) = await self.read_many(store, name, [arguments])
-        return record
+        read = self._declared(ItemRead, name)
+        return await read_item(store, self.id, read.codec, arguments, consistent=read.consistent)
 
     async def read_many(self, store: Store, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The records of a declared read of several keys, None for each that does not exist."""

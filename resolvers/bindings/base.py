@@ -260,6 +260,14 @@ class Reading(Binding):
         """
         raise NotImplementedError
 
+    def reads_alone(self, step: FieldStep) -> bool:
+        """Whether `result_alone` can be asked in place of `results` if no other step of the operation reads."""
+        return False
+
+    async def result_alone(self, call: Call, request: RequestState) -> Any:
+        """The result of a root field, None, or an error. Nobody else asks for what it reads, so no loader keeps it."""
+        raise NotImplementedError
+
     def damages(self, results: Sequence[Any]) -> Iterable[tuple[int, Exception]]:
         """Which results are shown without their damaged items, and what is wrong with one of these."""
         return ()

@@ -14,6 +14,7 @@ from domain.errors import NotFoundError
 from loaders.concurrency import together
 from loaders.contracts.base import Consistency, Contract
 from loaders.contracts.reading import ReadOne
+from loaders.table.recording import asking
 from resolvers.bindings.base import (
     Argument,
     Call,
@@ -215,6 +216,26 @@ class Lookup(Reading):
             return None
         # Selecting nothing but the key would tell whether the object exists.
         return record_rule.refusal(principal) if self.shows_key_only(call.step) else call.bound
+
+    def reads_alone(self, step: FieldStep) -> bool:
+        return self.via is None and self.visible is None and not step.has_steps
+
+    async def result_alone(self, call: Call, request: RequestState) -> Any:
+        principal, bound = request.principal, call.bound
+        if not self.rule.admits(principal):
+            return self.rule.refusal(principal)
+        told = self._told(call, principal)
+        if told is not None:
+            return told
+        key = [getattr(bound, name) for name in self.parse]
+        try:
+            with asking(call.step.path):
+                record = await self.contract.read(request.backend.store, *key, consistent=bound.strongly)
+        except Exception as error:  # noqa: BLE001  # an error is a value here
+            return error
+        if record is None or not self._shows(record, bound, principal):
+            return self._missing(call, request)
+        return record
 
     def confirms(self, step: FieldStep) -> bool:
         """See Reading: an object that was not read exists where one of its lists has an item."""

@@ -54,7 +54,18 @@ class PlanColumn:
 class PlanStep(FieldStep):
     """A step at one place of the response: a field that reads, writes or holds objects."""
 
-    __slots__ = ("_arguments", "below", "binding", "field", "item_places", "key", "nodes", "places", "reads")
+    __slots__ = (
+        "_arguments",
+        "below",
+        "binding",
+        "field",
+        "item_places",
+        "key",
+        "nodes",
+        "places",
+        "reads",
+        "reads_alone",
+    )
 
     def __init__(
         self, key: str, path: str, nodes: list[FieldNode], field: BoundField, places: dict[str, Place]
@@ -74,6 +85,7 @@ class PlanStep(FieldStep):
         """The steps below it that ask the store; not itself, so that a plan is freed as soon as it is dropped."""
         self.reads = isinstance(field.binding, Reading) or bool(self.below)
         """Whether it, or anything below it, asks the store."""
+        self.reads_alone = isinstance(field.binding, Reading) and field.binding.reads_alone(self)
         self._arguments = _Arguments(field, nodes[0])
 
     def bind(self, variables: VariableValues, request: ArgumentContext) -> Any:
@@ -88,6 +100,7 @@ class PlanStep(FieldStep):
 
 class Place:
     __slots__ = (
+        "alone",
         "columns",
         "error",
         "keys",
@@ -118,6 +131,8 @@ class Place:
         """All steps here and below that ask the store themselves."""
         for step in steps:
             self.reading += [step, *step.below] if isinstance(step.binding, Reading) else step.below
+        self.alone = steps[0] if len(steps) == 1 and self.reading == steps and steps[0].reads_alone else None
+        """The only step that reads here and below, if its binding can do so in fewer calls."""
         self.prices: dict[Hashable, Price] = {}
         """Of an operation's root: its price by what it depends on."""
         self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}

@@ -86,6 +86,12 @@ class _Run:
             return None, [place.error]
         rows = [_Root]
         outputs = self._outputs(place, rows)
+        if place.alone is not None:
+            call = Call(place.alone, rows, self._bound[place.alone], outputs)
+            binding: Reading = call.step.binding
+            failed = isinstance(call.bound, Exception)
+            self._put(call, [call.bound if failed else await binding.result_alone(call, self.request)], [])
+            return self._settled_root(place, outputs[0]), self.errors
         # Where there is but one step, nothing can be read early.
         with counting():
             async with asyncio.TaskGroup() if len(place.reading) > 1 else nullcontext() as self.group:
@@ -98,10 +104,15 @@ class _Run:
                         await self._run(calls)
                         if self._unconfirmed:
                             await self._confirm()
-                    data = self._settled(place, outputs[0], []) if self._has_failures else outputs[0]
                 except _NullError:
-                    data = None
-        return data, self.errors
+                    return None, self.errors
+        return self._settled_root(place, outputs[0]), self.errors
+
+    def _settled_root(self, place: Place, output: dict[str, Any]) -> dict[str, Any] | None:
+        try:
+            return self._settled(place, output, []) if self._has_failures else output
+        except _NullError:
+            return None
 
     async def _run_in_turn(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
         for step in place.steps.values():

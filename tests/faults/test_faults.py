@@ -1,4 +1,7 @@
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from domain.models import Locker
 from loaders.backend import Backend
@@ -8,9 +11,28 @@ from tests import places
 from tests.api import CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, Api, unchanged
 from tests.conftest import Dump
 from tests.reservations import hours
-from tests.wire import Answer, Call, Wire, conflict, once
+from tests.wire import Answer, Call, Lose, Wire, conflict, once
 
 VERSION = '{ locker(lockerId: "l1") { version } }'
+
+BESIDE_ANOTHER = '{ locker(lockerId: "l1") { version } another: locker(lockerId: "l1") { version } }'
+UNUSUAL: dict[str, tuple[Any, Callable[[Call], Any], int, str | None]] = {
+    "throttled": (Answer.error("ThrottlingException"), lambda _: None, 2, None),
+    "lost": (Lose(), lambda _: None, 2, None),
+    "not JSON": (None, lambda call: setattr(call, "response", []), 3, "UNAVAILABLE"),
+    "refused": (Answer.error("ValidationException"), lambda _: None, 1, "INTERNAL_SERVER_ERROR"),
+    "no item": (None, lambda call: call.response.pop("Item"), 1, "NOT_FOUND"),
+    "no units": (None, lambda call: call.response.pop("ConsumedCapacity"), 1, None),
+    "damaged": (None, lambda call: call.response["Item"].pop("version"), 1, "INTERNAL_SERVER_ERROR"),
+    "of another kind": (
+        None,
+        lambda call: call.response["Item"].update(entityType={"S": "Owner"}),
+        1,
+        "INTERNAL_SERVER_ERROR",
+    ),
+    "with more than we know": (None, lambda call: call.response["Item"].update(more={"NULL": True}), 1, None),
+}
+"""By name: a fault of the first answer, a change of every answer, how often it is asked for, and the error's code."""
 
 
 def code(answer: dict[str, Any]) -> str:
@@ -57,3 +79,17 @@ async def test_a_write_is_refused_where_a_key_that_decides_is_never_read(one: Ap
     answer = await one.send(CREATE_RESERVATION, input={"lockerId": "l1", "ownerId": "ada", **hours(1, 2)})
     assert code(answer) == "UNAVAILABLE"
     assert "TransactWriteItems" not in wire.operations
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+async def test_a_look_up_is_told_of_an_unusual_answer_alone_as_beside_another(one: Api, wire: Wire, name: str) -> None:
+    """The only look-up of an operation takes a way of its own, as long as its answer is usual."""
+    fault, wire.amend, asked, expected = UNUSUAL[name]
+    told = []
+    for document in (VERSION, BESIDE_ANOTHER):
+        wire.calls, wire.fault = [], once(fault, "GetItem")
+        answer = await one.send(document)
+        errors = [error for error in answer.get("errors", []) if error["path"] == ["locker"]]
+        told.append((answer["data"]["locker"], [error["extensions"]["code"] for error in errors]))
+        assert wire.operations == {"GetItem": asked}
+    assert told == [({"version": 1}, []) if expected is None else (None, [expected])] * 2
