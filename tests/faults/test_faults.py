@@ -16,10 +16,16 @@ from tests.wire import Answer, Call, Lose, Wire, conflict, once
 VERSION = '{ locker(lockerId: "l1") { version } }'
 
 BESIDE_ANOTHER = '{ locker(lockerId: "l1") { version } another: locker(lockerId: "l1") { version } }'
+
+
+def _answer_with_a_list(call: Call) -> None:
+    call.response = []  # type: ignore[assignment]  # it is no answer of a store
+
+
 UNUSUAL: dict[str, tuple[Any, Callable[[Call], Any], int, str | None]] = {
     "throttled": (Answer.error("ThrottlingException"), lambda _: None, 2, None),
     "lost": (Lose(), lambda _: None, 2, None),
-    "not JSON": (None, lambda call: setattr(call, "response", []), 3, "UNAVAILABLE"),
+    "no JSON object": (None, _answer_with_a_list, 3, "UNAVAILABLE"),
     "refused": (Answer.error("ValidationException"), lambda _: None, 1, "INTERNAL_SERVER_ERROR"),
     "no item": (None, lambda call: call.response.pop("Item"), 1, "NOT_FOUND"),
     "no units": (None, lambda call: call.response.pop("ConsumedCapacity"), 1, None),
