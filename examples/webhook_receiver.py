@@ -40,7 +40,6 @@ def is_genuine(secrets: Sequence[str], headers: Mapping[str, str], body: bytes, 
 def keep(database: str, message_id: str, body: bytes) -> bool:
     """Keeps a delivery before it is answered; False if it is there already."""
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS deliveries (id TEXT PRIMARY KEY, body TEXT NOT NULL)")
         return (
             connection.execute("INSERT OR IGNORE INTO deliveries VALUES (?, ?)", (message_id, body.decode())).rowcount
             == 1
@@ -81,6 +80,8 @@ class Receiver(BaseHTTPRequestHandler):
 
 def main(port: int) -> None:
     """Receives until it is stopped."""
+    with closing(sqlite3.connect(os.environ["DATABASE"])) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS deliveries (id TEXT PRIMARY KEY, body TEXT NOT NULL)")
     with ThreadingHTTPServer(("127.0.0.1", port), Receiver) as server:
         print(f"http://127.0.0.1:{server.server_port}/", flush=True)
         server.serve_forever()
