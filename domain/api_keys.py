@@ -9,7 +9,7 @@ from typing import NewType
 from domain.authorization import Principal, Role, Scope
 from domain.enums import DescribedEnum
 from domain.models import LocationId, LockerId, OwnerId
-from domain.times import Instant
+from domain.times import Instant, to_seconds
 
 ApiKeyId = NewType("ApiKeyId", str)
 
@@ -76,4 +76,5 @@ def principal_for_key(api_key: ApiKey) -> Principal:
         scopes=frozenset(api_key.scopes),
         by_key=True,
         credential=api_key.key_id,
+        expires_at=None if api_key.expires_at is None else to_seconds(api_key.expires_at),
     )

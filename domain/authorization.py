@@ -55,6 +55,8 @@ class Principal:
     """Whether the caller used an API key; the subject alone does not tell, since a token may have any subject."""
     credential: str | None = field(default=None, compare=False)
     """Which of its credentials the caller used: the id of an API key, or part of the hash of a token."""
+    expires_at: float | None = field(default=None, compare=False)
+    """When its credentials expire, in seconds since 1970; None if they do not."""
 
 
 DEVELOPMENT_ADMIN = Principal(subject="development", role=Role.ADMIN)

@@ -64,6 +64,20 @@ class InvalidCursorError(SmartLockerError):
     status = 400
 
 
+class ResyncRequiredError(SmartLockerError):
+    """Activities were left out of a subscription; `cursor` is where to go on once the client has read the present."""
+
+    code = "RESYNC_REQUIRED"
+    status = 410
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(
+            "Some activities cannot be sent any more. Query what you show again: what follows continues from the "
+            "cursor in extensions.",
+            details={"cursor": cursor},
+        )
+
+
 class QueryTooComplexError(SmartLockerError):
     code = "QUERY_TOO_COMPLEX"
     status = 400

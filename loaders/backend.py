@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from operator import attrgetter
+from typing import Protocol
 
 from domain.access_codes import CodeRing
+from domain.activity import Activity
 from domain.times import Instant
 from loaders.table.client import Store
 from loaders.table.clock import Stamp
@@ -15,6 +17,15 @@ from loaders.table.clock import Stamp
 
 def _no_ring() -> CodeRing:
     raise NotImplementedError
+
+
+class Listener(Protocol):
+    """Is told what this process writes, while it wants to know."""
+
+    @property
+    def is_listening(self) -> bool: ...
+
+    def tell(self, activities: Sequence[Activity]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,7 @@ class Backend:
     history_retention: timedelta = timedelta(days=400)
     code_ring: Callable[[], CodeRing] = _no_ring
     """The secrets of access codes, which a development server creates on first use."""
+    listener: Listener | None = None
 
     def with_store(self, store: Store) -> Backend:
         return Backend(store, *_all_else(self))

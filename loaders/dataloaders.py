@@ -150,15 +150,20 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
 
 
 class Loaders:
-    """The loaders of one request, each created on first use; nothing that they read outlives the request."""
+    """The loaders of one request, each created on first use; nothing that they read outlives the request.
 
-    def __init__(self, store: Store) -> None:
+    With `strongly`, they read strongly wherever a contract allows it.
+    """
+
+    def __init__(self, store: Store, *, strongly: bool = False) -> None:
         self._store = store
+        self._strongly = strongly
         self._loaders: dict[tuple[str, bool], RecordLoader[Any]] = {}
         self._ranges: dict[tuple[str, KeyParts], asyncio.Task[Any]] = {}
 
     def of(self, contract: ReadOne[T], *, consistent: bool = False) -> RecordLoader[T]:
         """The loader of a contract's records; strongly consistent reads have one of their own."""
+        consistent |= self._strongly and contract.consistency is Consistency.EVENTUAL_OR_STRONG
         key = contract.id, consistent or contract.consistency is Consistency.STRONG
         loader = self._loaders.get(key)
         if loader is None:

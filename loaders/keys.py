@@ -357,6 +357,11 @@ def owner_activities(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant 
     return activities(f"owner:{owner_id}", start, end)
 
 
+def activity_time_of(position: Position) -> Instant:
+    """The time of an activity, or of a position between activities, in a history."""
+    return Instant(position.sk.removeprefix("ACT#").partition("#")[0])
+
+
 def activity_of(entry: Position) -> Position:
     """Where the activities of a log entry stand among all activities."""
     return Key("LOG#all", f"ACT#{entry.sk}")

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.activity import HAPPENING_FIELDS, Activity, ActivityKind, Actor, Change, Happening
 from domain.models import LockerSize, LockerStatus
+from domain.times import Instant
 from loaders.codecs import LogEntry
 from loaders.conversion import DamagedItemError
 
@@ -31,6 +32,12 @@ def encode_happenings(happenings: Sequence[tuple[int, Happening]]) -> str:
     return orjson.dumps([_encoded(number, happening) for number, happening in happenings]).decode()
 
 
+def activity_of(entry_id: str, at: Instant, actor: Actor | None, number: int, happening: Happening) -> Activity:
+    """The activity that is the so-many-th happening of a transaction."""
+    activity_id = f"{entry_id}-{_NUMBERS[number]}"
+    return Activity(activity_id=activity_id, occurred_at=at, actor=actor, happening=happening)
+
+
 def activities_of(entry: LogEntry) -> list[Activity]:
     """The activities that an entry of the log tells."""
     actor = None
@@ -43,12 +50,7 @@ def activities_of(entry: LogEntry) -> list[Activity]:
         )
     try:
         return [
-            Activity(
-                activity_id=f"{entry.entry_id}-{_NUMBERS[one['n']]}",
-                occurred_at=entry.stamp,
-                actor=actor,
-                happening=_decoded(one),
-            )
+            activity_of(entry.entry_id, entry.stamp, actor, one["n"], _decoded(one))
             for one in orjson.loads(entry.happenings)
         ]
     except (LookupError, TypeError, ValueError) as error:

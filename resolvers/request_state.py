@@ -103,6 +103,8 @@ class RequestState:
     hides_suggestions: bool = False
     note_introspection: Callable[[], None] | None = None
     """Counts what graphql-core executes."""
+    settled_until: Instant | None = None
+    """Of a subscription: up to when the client has all activities. What they name is read strongly, then."""
     price: Price | None = field(default=None, init=False)
     has_hidden: bool = field(default=False, init=False)
     """Whether something was read that the response leaves out without an error."""
@@ -114,7 +116,7 @@ class RequestState:
     def __post_init__(self) -> None:
         self.now = self.backend.clock()
         if self.trace is None:
-            self.loaders = Loaders(self.backend.store)
+            self.loaders = self._new_loaders()
         else:
             self.record(self.trace)
 
@@ -123,7 +125,10 @@ class RequestState:
         assert isinstance(store, DynamoStore)  # noqa: S101  # a request is recorded once
         self.trace = trace
         self.backend = self.backend.with_store(RecordedStore(store, trace))
-        self.loaders = Loaders(self.backend.store)
+        self.loaders = self._new_loaders()
+
+    def _new_loaders(self) -> Loaders:
+        return Loaders(self.backend.store, strongly=self.settled_until is not None)
 
     @property
     def queries(self) -> asyncio.Semaphore:

@@ -11,7 +11,7 @@ from strawberry.tools import merge_types
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.entities.access_codes import AccessCodeMutations
-from resolvers.entities.activity import ActivityQueries
+from resolvers.entities.activity import ActivityQueries, ActivitySubscriptions
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
@@ -57,9 +57,14 @@ Mutation: Any = merge_types(
         ApiKeyMutations,
     ),
 )
+Subscription: Any = merge_types("Subscription", (ActivitySubscriptions,))
 Query.__strawberry_definition__.description = "Everything that can be read."
 Mutation.__strawberry_definition__.description = (
     "Everything that can be changed. Each mutation takes one input and returns one payload."
+)
+Subscription.__strawberry_definition__.description = (
+    "What happens, as it happens: over WebSocket, or as server-sent events. A client that comes back sends the "
+    "`cursor` of the last activity that it has as `after`, and misses nothing."
 )
 
 _DESCRIPTION = (
@@ -80,7 +85,9 @@ _PLURALS = {
 @cache
 def declared_schema() -> strawberry.Schema:
     """The schema of all types, which is always the same and takes a tenth of a second."""
-    schema = strawberry.Schema(query=Query, mutation=Mutation, types=ERROR_TYPES, config=schema_config())
+    schema = strawberry.Schema(
+        query=Query, mutation=Mutation, subscription=Subscription, types=ERROR_TYPES, config=schema_config()
+    )
     schema._schema.description = _DESCRIPTION  # noqa: SLF001  # Strawberry takes no description of a schema
     _describe_connections(schema)
     return schema

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.authorization import DEVELOPMENT_ADMIN
@@ -30,16 +30,20 @@ from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
-from server.http.endpoint import GraphQLEndpoint, RequestObserver
+from server.http.endpoint import GraphQLEndpoint
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
+from server.http.operations import Operations, RequestObserver
 from server.http.persisted_documents import PersistedDocuments, read_manifest
 from server.http.request_states import RequestStates
 from server.limits.caller_budgets import CallerBudgets, ProcessBudgets
 from server.limits.request_limits import RequestLimits
 from server.limits.shared_budgets import SharedBudgets
+from server.live.queries import LiveQueries, SubscriptionLimits
+from server.live.stream import EventStream
+from server.live.websocket import WebSocketEndpoint
 from server.settings import Settings
 from server.telemetry.telemetry import Telemetry
 
@@ -119,27 +123,49 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     states = RequestStates(settings, connection, clock, new_id, store_clock.stamp, telemetry)
     issuer = _issuer(settings)
     refused_origins = RefusedOrigins()
-    endpoint = GraphQLEndpoint(
+    limits = RequestLimits(
+        settings.request_seconds,
+        settings.max_concurrent_requests,
+        settings.concurrent_per_caller,
+        settings.limit,
+        _budgets(settings, states, clock, parts.shared_budgets),
+    )
+    operations = Operations(
         parts.executor or Executor(settings.document_limits, hides_suggestions=settings.is_production),
-        parts.authenticator or _authenticator(settings, issuer, states, clock),
         states.new,
-        new_id,
         PersistedDocuments(
             trusted, only_trusted=settings.trusted_documents == "only", cache_size=settings.persisted_queries
         ),
         settings.explainers,
-        HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins),
-        RequestLimits(
-            settings.request_seconds,
-            settings.max_concurrent_requests,
-            settings.concurrent_per_caller,
-            settings.limit,
-            _budgets(settings, states, clock, parts.shared_budgets),
-        ),
+        limits,
+        is_read_only,
+        parts.observer,
+    )
+    most = SubscriptionLimits(settings.max_subscriptions_per_caller, settings.max_subscriptions)
+    live = LiveQueries(lambda: states.backend, states.new_live, limits, most, new_id, telemetry.meter)
+    states.listener = live.log
+    check = HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins)
+    authenticate = parts.authenticator or _authenticator(settings, issuer, states, clock)
+    endpoint = GraphQLEndpoint(
+        operations,
+        authenticate,
+        new_id,
+        check,
+        limits,
         require_usable_table=readiness.require_usable_table,
-        is_read_only=is_read_only,
         shows_graphiql=settings.shows_graphiql,
-        observer=parts.observer,
+        new_stream=partial(EventStream, live),
+    )
+    sockets = WebSocketEndpoint(
+        operations,
+        authenticate,
+        new_id,
+        check,
+        limits,
+        live,
+        readiness.require_usable_table,
+        settings.max_subscriptions_per_connection,
+        telemetry.observing,
     )
     observed = telemetry.observe(endpoint)
 
@@ -147,10 +173,14 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), states.open(readiness), keys, _following(states, telemetry, parts):
-            yield
+            try:
+                yield
+            finally:
+                await live.log.close()
 
-    return _Application(
+    application = _Application(
         observed,
+        sockets,
         routes=[*telemetry.routes(), *_pages(settings), *health_routes(readiness), Route("/", _home)],
         middleware=[
             Middleware(SecurityHeaders, readiness),
@@ -158,6 +188,8 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
         ],
         lifespan=lifespan,
     )
+    application.state.end_streams = live.stop
+    return application
 
 
 def create_follower(settings: Settings, connection: StoreConnection, parts: Parts) -> Starlette:
@@ -198,8 +230,20 @@ def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> Abs
 class _Application(Starlette):
     """An application with a short way to the GraphQL endpoint: routing takes a tenth of a small query's time."""
 
-    def __init__(self, endpoint: ASGIApp, *, routes: list[Route], middleware: list[Middleware], lifespan: Any) -> None:
-        paths = [Route("/graphql", endpoint), Route("/graphql/", endpoint)]
+    def __init__(
+        self,
+        endpoint: ASGIApp,
+        sockets: ASGIApp,
+        *,
+        routes: list[Route],
+        middleware: list[Middleware],
+        lifespan: Any,
+    ) -> None:
+        paths = [
+            route
+            for path in ("/graphql", "/graphql/")
+            for route in (Route(path, endpoint), WebSocketRoute(path, sockets))
+        ]
         super().__init__(
             routes=[*paths, *routes],
             middleware=middleware,

@@ -221,6 +221,12 @@ class Settings(BaseSettings):
     max_concurrent_per_caller: _Count | None = None
     """How many of them may be of one caller; a further one is rejected with 429. Unset: no limit in development, a
     quarter of all in production."""
+    max_subscriptions: _Count = 10_000
+    """Subscriptions of each server process at the same time."""
+    max_subscriptions_per_caller: _Count = 200
+    """How many of them may be of one caller."""
+    max_subscriptions_per_connection: _Count = 20
+    """Operations that run at the same time on one WebSocket."""
     rate_limit_units: Annotated[int, Field(ge=0)] | None = None
     """Capacity units that each caller may spend per minute; 0 turns the limit off. Unset: no limit in development,
     60,000 in production."""

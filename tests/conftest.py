@@ -27,8 +27,8 @@ from loaders.table.transport import Transport
 from resolvers.execution import Executor
 from server.app import Parts, create_app, new_id
 from server.auth.authenticator import Authenticator
-from server.http.endpoint import RequestObserver
 from server.http.health import Readiness
+from server.http.operations import RequestObserver
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans

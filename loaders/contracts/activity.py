@@ -9,7 +9,7 @@ from loaders import keys
 from loaders.codecs import ACTIVITY, LOG_ENTRY, LogEntry
 from loaders.concurrency import together
 from loaders.contracts.base import Order
-from loaders.contracts.reading import ReadOne, ReadPage, without_damage
+from loaders.contracts.reading import ReadOne, ReadPage, ReadTail, without_damage
 from loaders.contracts.write_parts import put
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import DamagedItemError
@@ -148,4 +148,16 @@ LOG_ACTIVITY = ReadLog(
     note=f"{_NEWEST_FIRST} One Query for each of the {keys.LOG_SHARDS} parts of the log, merged by time.",
     cardinality="One entry a change, for 30 days.",
     hot_partition="A part of the log takes about 500 transactions a second.",
+)
+
+MISSED_ACTIVITY = ReadTail(
+    id="QC-157",
+    purpose="History of an object since a cursor, for a subscription that is resumed",
+    codec=ACTIVITY,
+    range=keys.activities,
+    most=100,
+    note="Oldest first, strongly consistent, up to the position of the follower that keeps history. What comes later "
+    "is read from the log.",
+    cardinality="What happened to the object while a client was away.",
+    hot_partition="Low: one object's partition.",
 )

@@ -28,7 +28,7 @@ from loaders.codecs import (
     PAYMENT,
     REQUESTED_BOOKING,
 )
-from loaders.contracts.base import Order, PageRule
+from loaders.contracts.base import Consistency, Order, PageRule
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, BatchRead, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -72,6 +72,7 @@ BOOKING_BY_ID = ReadOne(
     id="QC-41",
     purpose="A booking by id",
     codec=BOOKING,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     cardinality="One item a booking.",
     hot_partition="Low: one item a partition key, spread by id.",

@@ -12,7 +12,8 @@ LOG_LEASES = ReadOne(
     purpose="Who follows a part of the log, and how far its followers have got",
     codec=LOG_LEASE,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="Requests read it only for the time as of which figures are right. Every process that may follow reads, once "
+    note="Requests read it for the time as of which figures are right, and a subscription that is resumed for how far "
+    "history goes. Every process that may follow reads, once "
     "a second, those leases that others hold, and takes one that has not changed for ten seconds by its own timer.",
     cardinality="One item for each of the four parts of the log.",
     hot_partition="Each is read once a second by every process that may follow.",
@@ -24,10 +25,12 @@ LOG_TAIL = ReadTail(
     codec=LOG_ENTRY,
     range=keys.log_entries,
     most=1000,
-    note="Only followers of the log read it, once a second for each of its parts. Reads that move a position are "
+    note="Followers of the log read it, once a second for each of its parts; a process with subscribers does twice a "
+    "second, for all of them together, and a subscription that is resumed once. Reads that move a position are "
     "strongly consistent.",
     cardinality="As a rule the entries of the last seconds; after a pause, 1,000 at a time.",
-    hot_partition="One process reads a part of the log, once a second.",
+    hot_partition="One process follows a part of the log, once a second; each process with subscribers reads it "
+    "twice a second.",
 )
 
 HOLD_LEASE = WriteContract(

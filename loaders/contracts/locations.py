@@ -14,7 +14,7 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER, OWNER
-from loaders.contracts.base import Order
+from loaders.contracts.base import Consistency, Order
 from loaders.contracts.lockers import OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, put, update
@@ -40,6 +40,7 @@ LOCATION_BY_ID = ReadOne(
     id="QC-31",
     purpose="A location by its id",
     codec=LOCATION,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError),
     cardinality="One item a location.",
     hot_partition="Medium: lockers, calendar and record of a busy location share its partition.",

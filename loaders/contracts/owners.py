@@ -10,6 +10,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders.codecs import EMAIL_CLAIM, OWNER
+from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.write_parts import IS_NEW, REPEATED_CHANGE, ItemRead, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -18,6 +19,7 @@ OWNER_BY_ID = ReadOne(
     id="QC-20",
     purpose="An owner by id",
     codec=OWNER,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     cardinality="One item an owner.",
     hot_partition="Medium for a large organization: its profile shares the partition with its lists.",

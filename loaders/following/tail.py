@@ -34,7 +34,7 @@ LONGEST_PAUSE = 60.0
 """After failures in a row, in seconds."""
 _MORE = 10
 """How many entries more a follower is told after each success, if it was told fewer after a failure."""
-_TICK = timedelta(milliseconds=1)
+TICK = timedelta(milliseconds=1)
 
 
 @dataclass(eq=False)
@@ -54,6 +54,8 @@ class _Tail:
     failures: int = 0
     most: int = LOG_TAIL.most
     """How many entries it is told at once, and those of the same millisecond: fewer after a failure."""
+    is_behind: bool = True
+    """Whether it was not told everything when the log was last read as a whole."""
 
     def is_due(self, now: float) -> bool:
         return now >= self.paused_until and (now >= self.whole_at or not self.follower.is_ordered)
@@ -116,6 +118,11 @@ class LogTail:
             name: (now - to_datetime(until)).total_seconds() for name, until in reached.items() if until != EARLIEST
         }
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether a follower was not told everything that was visible when the log was last read as a whole."""
+        return any(tail.is_behind for tail in self._tails)
+
     async def step(self) -> None:
         """Sends one Query at most, for the follower that has waited longest, and passes on what it has found.
 
@@ -147,7 +154,7 @@ class LogTail:
         until = LATEST
         if not is_all:  # the last of them may not be all of their millisecond
             last = log_stamp_of(entries[-1][0])
-            until = shift(last, -_TICK)
+            until = shift(last, -TICK)
             entries = [(key, entry) for key, entry in entries if log_stamp_of(key) < last]
         return _Read(start, shift(asked_at, -self._horizon), asked_at, until, entries, is_whole=is_whole)
 
@@ -165,7 +172,7 @@ class LogTail:
             beyond = log_stamp_of([*new][tail.most])
             new = {key: entry for key, entry in new.items() if log_stamp_of(key) <= beyond}
             position, last = min(position, beyond), min(last, beyond)
-        activities = _activities(new.values())
+        activities = activities_in(new.values())
         try:
             if activities:
                 async with asyncio.timeout(WORK_SECONDS):
@@ -179,8 +186,8 @@ class LogTail:
             tail.failures = 0
             log_recovery(f"{tail.follower.name} in part {self.fence.shard}")
         if read.is_whole:
-            is_behind = is_cut or read.until < read.horizon
-            tail.whole_at = self._timer() + (0 if is_behind else _WHOLE_SECONDS)
+            tail.is_behind = is_cut or read.until < read.horizon
+            tail.whole_at = self._timer() + (0 if tail.is_behind else _WHOLE_SECONDS)
         tail.position = position
         tail.passed_until = min(read.asked_at, last)
         tail.told = {key for key in (*tail.told, *new) if log_stamp_of(key) > position}
@@ -205,7 +212,7 @@ def log_recovery(what: str) -> None:
     logger.warning("following the log: %s works again", what)
 
 
-def _activities(entries: Iterable[LogEntry | DamagedItemError]) -> list[Activity]:
+def activities_in(entries: Iterable[LogEntry | DamagedItemError]) -> list[Activity]:
     """The activities of entries; a damaged entry is logged and left out, as it would stop its followers for good."""
     told: list[Activity] = []
     for entry in entries:
@@ -219,4 +226,4 @@ def _activities(entries: Iterable[LogEntry | DamagedItemError]) -> list[Activity
 
 
 def _after(position: Instant) -> Instant:
-    return shift(position, _TICK)
+    return shift(position, TICK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from domain.activity import Happening
 from domain.errors import IdTakenError, TooManyChangesError
@@ -72,9 +72,8 @@ async def optimistic_write(
             continue
         if not decision.steps:
             return decision.result
-        logged = [] if log is None else log.steps(contract, decision.happenings)
         try:
-            await store.transact(contract.transact(*decision.steps, *logged))
+            await _send(store, contract, decision, log)
         except TooLateError:
             if contract.rounds == 1:
                 raise
@@ -89,6 +88,13 @@ async def optimistic_write(
         else:
             return decision.result
     raise TooManyChangesError(*changed)
+
+
+async def _send(store: Store, contract: WriteContract, decision: Decision[Any], log: Log | None) -> None:
+    if log is None:
+        await store.transact(contract.transact(*decision.steps))
+    else:
+        await log.transact(contract, decision.steps, *decision.happenings)
 
 
 async def _wait_for(store: Store, moved: MovedError, unseen: Counter[tuple[LockerId, int]]) -> None:

@@ -21,7 +21,7 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from resolvers.documents.acceptance import is_certainly_valid
 from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
 from resolvers.documents.rules import RULES
-from resolvers.documents.selection import directive_variables, is_included
+from resolvers.documents.selection import directive_variables, is_included, variable_uses
 from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.compile import Place, compile_operation
 
@@ -84,6 +84,10 @@ class CompiledOperation:
             sources[name] = VariableValueSource(signature, given)
             values[name] = value
         return VariableValues(sources, values)
+
+    def uses_once(self, variable: str) -> bool:
+        """Whether the document has a variable of this name in one place only, beside its declarations."""
+        return variable_uses(self._document)[variable] == 1
 
     def tree(self, variables: Mapping[str, Any]) -> Place:
         setting = tuple(variables.get(name) for name in self._directive_variables)

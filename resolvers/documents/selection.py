@@ -1,5 +1,6 @@
 """The fields that a document selects at one place of the response: the one walker of selections and fragments."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +14,10 @@ from graphql import (
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
+    VariableDefinitionNode,
     VariableNode,
+    Visitor,
+    visit,
 )
 
 
@@ -142,6 +146,19 @@ def directive_variables(document: DocumentNode) -> set[str]:
         for argument in directive.arguments or ()
         if isinstance(argument.value, VariableNode)
     }
+
+
+def variable_uses(document: DocumentNode) -> Counter[str]:
+    """How often the document uses each variable, beside where it is declared."""
+    uses: Counter[str] = Counter()
+
+    class Uses(Visitor):
+        def enter_variable(self, node: VariableNode, _key: Any, parent: Any, *_: Any) -> None:
+            if not isinstance(parent, VariableDefinitionNode):
+                uses[node.name.value] += 1
+
+    visit(document, Uses())
+    return uses
 
 
 def _condition(directive: DirectiveNode, variables: Mapping[str, Any]) -> bool:

@@ -8,7 +8,16 @@ import strawberry
 
 from domain.activity import ActivityKind, Change
 from domain.activity import PastActivity as Record
-from domain.authorization import Role, Scope, acts_for, is_admin, may_look_up_owner, may_see_actor
+from domain.authorization import (
+    Principal,
+    Role,
+    Scope,
+    acts_for,
+    is_admin,
+    may_look_up_owner,
+    may_see_actor,
+    may_see_locker,
+)
 from domain.ids import check_id
 from domain.models import OwnerId
 from domain.times import Instant, parse_instant, shift
@@ -35,13 +44,22 @@ from resolvers.bindings.rules import (
     BOOKINGS,
     CODES,
     LOCATIONS,
+    LOCKER,
     LOCKER_LOOKUP,
+    OWNER_ACTIVITY,
     PROFILE,
     RESERVATIONS,
 )
 from resolvers.entities.access_codes import VISIBLE_CODES, AccessCode
-from resolvers.entities.base import entity
-from resolvers.entities.bindings.activity import HistoryPages, LogPages, sees_activity
+from resolvers.entities.base import entity, id_argument
+from resolvers.entities.bindings.activity import (
+    HistoryPages,
+    LogPages,
+    sees_activity,
+    sees_of_locker,
+    sees_of_owner,
+)
+from resolvers.entities.bindings.live import live
 from resolvers.entities.reservations import VISIBLE_RESERVATIONS, Reservation
 from resolvers.request_state import RequestState
 
@@ -75,11 +93,11 @@ def _check_home(value: str) -> str:
     return value
 
 
-def _cursor(row: Record, request: RequestState) -> str:
-    """A cursor that passes nothing which may still be written."""
-    horizon = shift(request.backend.stamp().at, -HORIZON)
+def activity_cursor(row: Record, request: RequestState) -> str:
+    """A cursor that passes nothing which may still be written or told."""
+    settled = request.settled_until or shift(request.backend.stamp().at, -HORIZON)
     key = ACTIVITY.key_of(row)
-    return encode_cursor(key if row.occurred_at < horizon else keys.activities(row.place, horizon).beginning)
+    return encode_cursor(key if row.occurred_at <= settled else keys.activities(row.place, settled).beginning)
 
 
 def _actor(row: Record, request: RequestState) -> _Actor | None:
@@ -158,7 +176,7 @@ class Activity(Node):
         "Cursor to continue from in this list, in ascending order and without `window.from`. It is never later than 30 "
         "seconds ago, so that nothing is missed which is still being written, and some activities are returned again. "
         "If history is further behind, because no server has followed the log, what comes later may be before it.",
-        _cursor,
+        activity_cursor,
     )
     kind: ActivityKind = column("What happened.")
     occurred_at: Instant = column(
@@ -241,3 +259,45 @@ class ActivityQueries:
         description="Everything that happened lately, by time, for as long as the server keeps its log. Requires an "
         "admin.",
     )
+
+
+def _locker_owner(activity: Record) -> OwnerId:
+    """The owner of the locker when it happened."""
+    return activity.locker_owner_id or activity.owner_id  # type: ignore[return-value]  # what names a locker has one
+
+
+def _may_follow_locker(principal: Principal, activity: Record) -> bool:
+    return may_see_locker(principal, _locker_owner(activity), activity.locker_id)  # type: ignore[arg-type]  # as above
+
+
+@strawberry.type
+class ActivitySubscriptions:
+    locker_activity: Activity | None = live(
+        contract=LOCKER_BY_ID,
+        argument=id_argument("locker_id", "Id of the locker."),
+        place="locker:{}",
+        sees=sees_of_locker,
+        owner_of=_locker_owner,
+        may_follow=_may_follow_locker,
+        rule=LOCKER,
+        description="What happens to a locker and at its door, as in `Locker.activity`. Ends with an error when the "
+        "locker is transferred to an owner whose lockers the caller may not see.",
+    )
+    location_activity: Activity | None = live(
+        contract=LOCATION_BY_ID,
+        argument=id_argument("location_id", "Id of the location."),
+        place="location:{}",
+        others="public:{}",
+        rule=LOCATIONS,
+        description="What happens at a location and to its lockers, as in `Location.activity`. Callers other than "
+        "admins get what happens to the location itself and its calendar events.",
+    )
+    owner_activity: Activity | None = live(
+        contract=OWNER_BY_ID,
+        argument=id_argument("owner_id", "Id of the owner."),
+        place="owner:{}",
+        sees=sees_of_owner,
+        rule=OWNER_ACTIVITY,
+        description="What concerns an owner, as in `Owner.activity`.",
+    )
+    activity: Activity | None = live(rule=ADMINS, description="Everything that happens. Requires an admin.")

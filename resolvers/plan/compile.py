@@ -88,6 +88,10 @@ class PlanStep(FieldStep):
         self.reads_alone = isinstance(field.binding, Reading) and field.binding.reads_alone(self)
         self._arguments = _Arguments(field, nodes[0])
 
+    def variable_of(self, argument: str) -> str | None:
+        """The variable that an argument is, if it is one."""
+        return self._arguments.variables.get(argument)
+
     def bind(self, variables: VariableValues, request: ArgumentContext) -> Any:
         """Checks its arguments for one request; an error is a value."""
         assert isinstance(self.binding, Reading)  # noqa: S101  # nothing else has arguments
@@ -201,31 +205,31 @@ class _Compiler:
 
 
 class _Arguments:
-    __slots__ = ("_constants", "_field", "_node", "_variables")
+    __slots__ = ("_constants", "_field", "_node", "variables")
 
     def __init__(self, field: BoundField, node: FieldNode) -> None:
         self._field = field.definition
         self._node = node
         self._constants: dict[str, Any] = {}
-        self._variables: list[tuple[str, str]] = []
+        self.variables: dict[str, str] = {}
         """The arguments that are variables, each with the variable's name."""
         nodes = {argument.name.value: argument for argument in node.arguments or ()}
         try:
             for name, definition in self._field.args.items():
                 given = nodes.get(name)
                 if given is not None and isinstance(given.value, VariableNode):
-                    self._variables.append((definition.out_name or name, given.value.name.value))
+                    self.variables[definition.out_name or name] = given.value.name.value
                 elif given is None or not _has_variables(given.value):
                     coerce_argument(self._constants, node, name, definition, given, None, None)
                 else:
-                    self._variables.append((name, _NO_VARIABLE))
+                    self.variables[name] = _NO_VARIABLE
         except GraphQLError:
-            self._variables.append(("", _NO_VARIABLE))
+            self.variables[""] = _NO_VARIABLE
 
     def values(self, variables: VariableValues, *, hide_suggestions: bool) -> Mapping[str, Any]:
         """Raises a GraphQLError where one does not fit."""
         values, given = self._constants.copy(), variables.coerced
-        for name, variable in self._variables:
+        for name, variable in self.variables.items():
             value = given.get(variable)
             if value is None:  # not given, null, or inside of another value: graphql-core knows what that means
                 return get_argument_values(self._field, self._node, variables, hide_suggestions=hide_suggestions)

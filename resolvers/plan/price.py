@@ -144,6 +144,8 @@ def _price_key(step: PlanStep, arguments: Any) -> Hashable:
 
 def _price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
     tree = _steps(root, 1, 1, bound, condition=None)
+    if root.type_name == "Subscription":
+        _double(tree)
     expected = fallbacks = maximum = _NOTHING
     for top in tree:
         for priced in top.walk():
@@ -153,6 +155,21 @@ def _price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
                 if charge.condition is not None:
                     fallbacks += charge.maximum
     return Price(tree, expected, fallbacks, maximum)
+
+
+def _double(tree: list[PricedStep]) -> None:
+    """What events name is read strongly, as far as it can be, which takes twice as many units."""
+    for top in tree:
+        for below in top.children:
+            for priced in below.walk():
+                priced.charges = [
+                    replace(charge, expected=_doubled(charge.expected), maximum=_doubled(charge.maximum))
+                    for charge in priced.charges
+                ]
+
+
+def _doubled(cost: Cost) -> Cost:
+    return replace(cost, read_units=2 * cost.read_units)
 
 
 def _steps(

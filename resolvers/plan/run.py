@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphql import GraphQLError
 
@@ -56,11 +56,26 @@ class _Root:
     """The parent of root fields: it has no columns."""
 
 
+Shown: TypeAlias = tuple[dict[str, Any] | None, list[GraphQLError]]
+"""The data of an operation, and its errors."""
+
+
 def run_plan(
     root: Place, bound: Mapping[PlanStep, Any], request: RequestState, type_of: Mapping[type, str]
-) -> Awaitable[tuple[dict[str, Any] | None, list[GraphQLError]]]:
+) -> Awaitable[Shown]:
     """Runs an operation; `type_of` has the GraphQL type of each class of records, for fields that can have several."""
     return _Run(bound, request, type_of).run(root)
+
+
+def run_events(
+    root: Place,
+    bound: Mapping[PlanStep, Any],
+    request: RequestState,
+    type_of: Mapping[type, str],
+    events: Sequence[Any],
+) -> Awaitable[list[Shown]]:
+    """Runs a subscription for several events at once; each has a result of its own."""
+    return _Run(bound, request, type_of).run_events(root, events)
 
 
 class _Run:
@@ -81,7 +96,27 @@ class _Run:
         self._damages: dict[int, _Failure] = {}
         self.errors: list[GraphQLError] = []
 
-    async def run(self, place: Place) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
+    async def run_events(self, place: Place, events: Sequence[Any]) -> list[Shown]:
+        if place.error is not None:
+            return [(None, [place.error]) for _ in events]
+        outputs = self._outputs(place, events)
+        with counting():
+            async with asyncio.TaskGroup() as self.group:
+                calls: list[Call] = []
+                self._begin(place, events, outputs, calls)
+                await self._run(calls)
+        return [self._shown(place, output) for output in outputs]
+
+    def _shown(self, place: Place, output: dict[str, Any]) -> Shown:
+        self.errors = []
+        if not self._has_failures:
+            return output, self.errors
+        try:
+            return self._settled(place, output, []), self.errors
+        except _NullError:
+            return None, self.errors
+
+    async def run(self, place: Place) -> Shown:
         if place.error is not None:
             return None, [place.error]
         rows = [_Root]

@@ -59,7 +59,6 @@ class _Verified(NamedTuple):
     principal: Principal
     key_id: str | None
     key: jwt.PyJWK
-    expires_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class TokenVerifier:
         known = self._verified.get(token)
         if known is not None:
             is_current = self.issuer is not None and self.issuer.keys.cached(known.key_id) is known.key
-            if is_current and time.time() < known.expires_at:
+            if is_current and time.time() < (known.principal.expires_at or 0):
                 self._verified.move_to_end(token)
                 return known.principal
             del self._verified[token]
@@ -92,7 +91,7 @@ class TokenVerifier:
             key = self.issuer.keys.cached(key_id) or await _fetched_key(self.issuer, key_id, token)
             claims = _decode(token, self.issuer.name, self.issuer.audience, key=key, algorithms=ALGORITHMS)
             principal = _principal(token, claims, self.issuer.claims)
-            self._remember(token, _Verified(principal, key_id, key, float(claims["exp"]) + _LEEWAY_SECONDS))
+            self._remember(token, _Verified(principal, key_id, key))
             return principal
         if header.get("alg") == DEVELOPMENT_ALGORITHM and self.development_secret is not None:
             secret = self.development_secret()
@@ -110,7 +109,11 @@ class TokenVerifier:
 
 
 def _principal(token: str, claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> Principal:
-    return replace(principal_from(claims, names), credential=hashlib.sha256(token.encode()).hexdigest()[:16])
+    return replace(
+        principal_from(claims, names),
+        credential=hashlib.sha256(token.encode()).hexdigest()[:16],
+        expires_at=float(claims["exp"]) + _LEEWAY_SECONDS,
+    )
 
 
 async def _fetched_key(issuer: Issuer, key_id: str | None, token: str) -> jwt.PyJWK:

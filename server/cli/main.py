@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.following.registry import FollowingParts
     from loaders.table.http_client import Timeouts
-    from server.http.endpoint import RequestObserver
+    from server.http.operations import RequestObserver
 
     Sleep: TypeAlias = Callable[[float], Awaitable[None]]
     Clock: TypeAlias = Callable[[], Instant]

@@ -4,67 +4,53 @@ import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
-from graphql import GraphQLError, get_operation_ast
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from domain.authorization import Principal
-from domain.errors import QueryTooComplexError, ReadOnlyError, SmartLockerError
-from resolvers.documents.cache import InvalidDocumentError
-from resolvers.execution import Executor, Result
-from resolvers.request_state import RequestState
+from domain.errors import SmartLockerError
 from server.auth.authenticator import Authenticator
 from server.http.compression import compress
-from server.http.error_format import format_errors, internal_message, request_error
-from server.http.explanation import Explainers, RequestCost, check_explain, response_extensions
+from server.http.error_format import internal_message, request_error
+from server.http.explanation import RequestCost
 from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
 from server.http.host_origin import HostOriginCheck
-from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
-from server.http.persisted_documents import PersistedDocuments
-from server.http.request import GraphQLRequest, has_document, parse_request, read_content, wants_cost, wants_cost_early
+from server.http.negotiation import EVENTS, GRAPHQL, HTML, JSON, choose_media_type
+from server.http.operations import SUBSCRIPTION, Answer, Operations
+from server.http.request import has_document, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
-from server.telemetry.observation import REQUEST_ID, record_caller, record_document
+from server.telemetry.observation import REQUEST_ID, record_caller
 
 logger = logging.getLogger(__name__)
 
-_OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}
+_OPERATION_TYPES = {"GET": {"query", SUBSCRIPTION}, "POST": {"query", "mutation", SUBSCRIPTION}}
 _OK = 200
 _CONTENT_TYPES = {media_type: f"{media_type}; charset=utf-8".encode() for media_type in (JSON, GRAPHQL)}
 _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding")]
 
 
-class RequestObserver(Protocol):
-    """Sees every GraphQL request that is executed, from its state to its result."""
-
-    def started(self, state: RequestState) -> None:
-        """Called with the state that the request is executed with."""
-
-    def finished(self, state: RequestState, request: GraphQLRequest, result: Result | None) -> None:
-        """Called once for each started request; `result` is None if the execution raised an exception."""
+class StreamResponse(Response):
+    """A response that is sent as its parts become known; it has all headers already."""
 
 
 @dataclass(slots=True, eq=False)
 class GraphQLEndpoint:
-    executor: Executor
+    operations: Operations
     authenticate: Authenticator
-    new_state: Callable[[Principal, GraphQLRequest, RequestBudget], RequestState]
     new_request_id: Callable[[], str]
-    documents: PersistedDocuments
-    explainers: Explainers
     host_origin_check: HostOriginCheck
     limits: RequestLimits
     _: KW_ONLY
     require_usable_table: Callable[[], None]
-    is_read_only: Callable[[], bool]
     shows_graphiql: bool
-    observer: RequestObserver | None
+    new_stream: Callable[[Answer, Request, str], StreamResponse]
+    """Answers a subscription with events: its request, the response so far, and the request's id."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
@@ -81,21 +67,11 @@ class GraphQLEndpoint:
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001  # every request has a response
-            failure = self._http_error(error, request_id, is_late=deadline.is_expired)
+            failure = http_error(error, request_id, deadline, self.limits)
             response = _error_response(failure, media_type or JSON, request_id, cost)
-        response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
+        if not isinstance(response, StreamResponse):
+            response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)
-
-    def _http_error(self, error: Exception, request_id: str, *, is_late: bool) -> HttpError:
-        match error:
-            case HttpError():
-                return error
-            case SmartLockerError():
-                return to_http_error(error)
-            case TimeoutError() if is_late:
-                return self.limits.timeout_error()
-        logger.error("request %s failed", request_id, exc_info=error)
-        return HttpError(500, internal_message(request_id), "INTERNAL_SERVER_ERROR")
 
     async def _respond(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
         self.host_origin_check.check(request)
@@ -103,7 +79,8 @@ class GraphQLEndpoint:
             raise HttpError(405, "Send GraphQL requests by GET or POST.", headers={"Allow": "GET, POST"})
         if self.shows_graphiql and _wants_page(request):
             return graphiql_page()
-        if media_type is None:
+        accepts_events = choose_media_type(_header(request, "accept"), (EVENTS,)) is not None
+        if media_type is None and not accepts_events:
             raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")
         self.require_usable_table()
         principal = await self.authenticate(request)
@@ -112,74 +89,29 @@ class GraphQLEndpoint:
         await budget.begin()
         content = await read_content(request)
         cost.is_requested = wants_cost(request.headers, content)
-        graphql_request = parse_request(content, request.headers)
-        document = self.documents.find(graphql_request)
-        record_document(document)
-        check_explain(graphql_request, self.explainers, principal)
-        cost.state = state = self.new_state(principal, graphql_request, budget)
-        try:
-            permit = self.limits.take_permit(principal)
-            try:
-                result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
-            finally:
-                self.limits.return_permit(permit)
-        finally:
-            await budget.settle(state)  # also what it took before its deadline
-        errors = result.errors
-        if result.ran:
-            self.documents.add(graphql_request)
-        body: dict[str, Any] = {}
-        if errors:
-            body["errors"] = format_errors(errors, request_id, executed=result.ran)
-        failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
-        if not failed_before:
-            body["data"] = result.data
-        extensions = response_extensions(graphql_request, state, cost, ran=not failed_before, failed=bool(errors))
-        if extensions:
-            body["extensions"] = extensions
-        fails = failed_before and media_type == GRAPHQL
-        return _json(body, body["errors"][0]["extensions"]["status"] if fails else _OK, media_type)
+        allowed = _OPERATION_TYPES[request.method]
+        answer = await self.operations.answer(content, request.headers, principal, budget, cost, request_id, allowed)
+        if answer.operation_type == SUBSCRIPTION and (answer.subscribed is not None or "errors" in answer.body):
+            if accepts_events:
+                return self.new_stream(answer, request, request_id)
+            if answer.subscribed is not None:
+                raise HttpError(406, f"A subscription is answered as {EVENTS}, or over a WebSocket: accept it.")
+        fails = answer.has_failed and media_type == GRAPHQL
+        status = answer.body["errors"][0]["extensions"]["status"] if fails else _OK
+        return _json(answer.body, status, media_type or JSON)
 
-    async def _run(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
-        if self.observer is not None:
-            self.observer.started(state)
-        result: Result | None = None
-        try:
-            result = await self._result(request, text, state, allowed)
-        finally:
-            state.close()
-            if self.observer is not None:
-                self.observer.finished(state, request, result)
-        return result
 
-    async def _result(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
-        try:
-            document = await self.executor.document(text, state)
-        except InvalidDocumentError as invalid:
-            node = get_operation_ast(invalid.document, request.operation_name)
-            if node is not None:
-                _check_type(state, node.operation.value, node.name.value if node.name else None, allowed)
-            return Result(errors=invalid.errors)
-        except GraphQLError as error:
-            return Result(errors=[error])
-        except QueryTooComplexError as error:
-            return Result(errors=[GraphQLError(error.message, original_error=error)])
-        operation = document.operation(request.operation_name)
-        if operation is None:
-            names = ", ".join(found.name for found in document.operations if found.name)
-            raise GraphQLRequestError(
-                400,
-                f"Send the operationName of one of the document's operations: {names}."
-                if names
-                else "The document's operation has no name: send no operationName.",
-            )
-        _check_type(state, operation.type, operation.name, allowed)
-        if operation.type == "mutation" and not state.plan_only and self.is_read_only():
-            raise ReadOnlyError
-        try:
-            return await self.executor.execute(operation, state)
-        except QueryTooComplexError as error:
-            return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
+def http_error(error: Exception, request_id: str, deadline: Deadline, limits: RequestLimits) -> HttpError:
+    """How a request ends that raised an error."""
+    match error:
+        case HttpError():
+            return error
+        case SmartLockerError():
+            return to_http_error(error)
+        case TimeoutError() if deadline.is_expired:
+            return limits.timeout_error()
+    logger.error("request %s failed", request_id, exc_info=error)
+    return HttpError(500, internal_message(request_id), "INTERNAL_SERVER_ERROR")
 
 
 class _JsonResponse(Response):
@@ -190,14 +122,6 @@ class _JsonResponse(Response):
         self.body = body
         self.background = None
         self.raw_headers = [(b"content-type", _CONTENT_TYPES[media_type]), (b"content-length", b"%d" % len(body))]
-
-
-def _check_type(state: RequestState, operation_type: str, name: str | None, allowed: set[str]) -> None:
-    """Records type and name of the operation, and rejects it if the request's method does not allow the type."""
-    if state.trace is not None:
-        state.trace.operation_type, state.trace.operation_name = operation_type, name
-    if operation_type not in allowed:
-        raise HttpError(405, "GET is for queries only: send mutations by POST.", headers={"Allow": "POST"})
 
 
 def _wants_page(request: Request) -> bool:
@@ -226,7 +150,11 @@ def _header(request: Request, name: str) -> str:
 
 
 def _json(content: dict[str, Any], status: int, media_type: str) -> Response:
-    return _JsonResponse(orjson.dumps(content, default=_exact), status, media_type)
+    return _JsonResponse(to_json(content), status, media_type)
+
+
+def to_json(content: dict[str, Any]) -> bytes:
+    return orjson.dumps(content, default=_exact)
 
 
 def _exact(value: Any) -> Any:

@@ -26,6 +26,9 @@ _PLAIN_RAW: Final = _raw(SECURITY_HEADERS)
 _TLS_RAW: Final = _raw(SECURITY_HEADERS | _TLS_ONLY)
 _NAMES: Final = frozenset(name for name, _ in _TLS_RAW)
 _CLOSE: Final = (b"connection", b"close")
+_CONNECTIONS: Final = frozenset({"http", "websocket"})
+_STARTS: Final = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
+_PLAIN_SCHEMES: Final = frozenset({"http", "ws"})
 
 
 class RequestHeaders(dict[str, str]):
@@ -64,17 +67,17 @@ class SecurityHeaders:
         self._readiness = readiness
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in _CONNECTIONS:
             await self._app(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = [*message["headers"]]
+            if message["type"] in _STARTS:
+                headers = [*message.get("headers", ())]
                 names = _NAMES.intersection([name for name, _ in headers])
-                wanted = _PLAIN_RAW if scope.get("scheme", "http") == "http" else _TLS_RAW
+                wanted = _PLAIN_RAW if scope.get("scheme", "http") in _PLAIN_SCHEMES else _TLS_RAW
                 headers += [header for header in wanted if header[0] not in names] if names else wanted
-                if self._readiness.is_stopping:
+                if self._readiness.is_stopping and scope["type"] == "http":
                     # The connection closes soon: a client that reuses it would lose a request.
                     headers.append(_CLOSE)
                 message["headers"] = headers

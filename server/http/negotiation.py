@@ -7,6 +7,7 @@ from functools import lru_cache
 GRAPHQL = "application/graphql-response+json"
 JSON = "application/json"
 HTML = "text/html"
+EVENTS = "text/event-stream"
 IDENTITY = "identity"
 
 # In the server's order of preference.

@@ -7,12 +7,13 @@ from functools import cache, partial
 
 from domain.authorization import Principal
 from domain.times import Instant
-from loaders.backend import Backend
+from loaders.backend import Backend, Listener
 from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.clock import Stamp
 from loaders.table.health import WatchedTransport
 from loaders.table.recording import RecordedStore
+from loaders.trace import Trace
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.auth.code_keys import read_ring
 from server.http.explanation import open_trace
@@ -33,6 +34,8 @@ class RequestStates:
     _new_id: Callable[[], str]
     _stamp: Callable[[], Stamp]
     _telemetry: Telemetry
+    listener: Listener | None = None
+    """Is told what this process writes."""
     _backend: Backend = field(init=False)
     store: DynamoStore | RecordedStore = field(init=False)
     """The table for authentication and rate limits, whose operations metrics count too."""
@@ -77,6 +80,23 @@ class RequestStates:
             self._telemetry.note_introspection,
         )
 
+    def new_live(
+        self, principal: Principal, request: GraphQLRequest, budget: RequestBudget, settled_until: Instant
+    ) -> RequestState:
+        """The state of one batch of a subscription's activities."""
+        return RequestState(
+            self._backend,
+            principal,
+            request.variables or {},
+            self._page_sizes,
+            self._limit,
+            budget,
+            self._fair_lock,
+            Trace(self._telemetry.recorder),
+            hides_suggestions=self._hides_suggestions,
+            settled_until=settled_until,
+        )
+
     def _use(self, store: DynamoStore) -> None:
         settings = self._settings
         self.store = self._telemetry.measured(store)
@@ -92,4 +112,5 @@ class RequestStates:
             code_ring=cache(partial(read_ring, settings)),
             log_retention=settings.log_retention,
             history_retention=settings.history_retention,
+            listener=self.listener,
         )

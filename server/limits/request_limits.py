@@ -49,11 +49,11 @@ class RequestLimits:
             UnavailableError: if none is free. There is no queue, since under overload it would only grow.
             HttpError: 429 if the caller has its share of them.
         """
-        caller = _key(principal)
+        caller = caller_key(principal)
         if self._running >= self.max_concurrent:
             raise UnavailableError("Too many requests are running on this server: try again in a moment.")
         if self.max_per_caller is not None and self._running_by[caller] >= self.max_per_caller:
-            raise _rate_limited(
+            raise rate_limited(
                 f"You have {self.max_per_caller} requests running, as many as one caller may "
                 "(SMARTLOCKER_MAX_CONCURRENT_PER_CALLER): try again when one has ended.",
                 1,
@@ -72,7 +72,7 @@ class RequestLimits:
 class RequestBudget:
     def __init__(self, budgets: CallerBudgets | None, principal: Principal) -> None:
         self._budgets = budgets
-        self._caller = _key(principal)
+        self._caller = caller_key(principal)
         self._charged: float = _FIRST_UNIT
         self.state: BudgetState | None = None
 
@@ -126,13 +126,13 @@ class RequestBudget:
             raise to_http_error(error) from error
         if state.retry_seconds:
             seconds = state.retry_seconds
-            raise _rate_limited(f"The rate limit is exceeded: try again in {seconds} s.", seconds)
+            raise rate_limited(f"The rate limit is exceeded: try again in {seconds} s.", seconds)
 
 
-def _rate_limited(message: str, retry_seconds: int) -> HttpError:
+def rate_limited(message: str, retry_seconds: int) -> HttpError:
     return HttpError(429, message, "RATE_LIMITED", {"Retry-After": str(retry_seconds)})
 
 
-def _key(principal: Principal) -> str:
+def caller_key(principal: Principal) -> str:
     """Identifies a caller: a token and an API key of the same name are two."""
     return f"{'key' if principal.by_key else 'token'} {principal.subject}"

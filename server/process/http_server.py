@@ -4,7 +4,7 @@ import asyncio
 import math
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import uvicorn
@@ -12,7 +12,11 @@ from starlette.applications import Starlette
 
 from server.http.health import Readiness
 from server.process.protocol import DeadlineProtocol
+from server.process.websocket_protocol import WebSocketProtocol
 from server.settings import Settings
+
+_MESSAGE_BYTES = 256 * 1024
+_PING_SECONDS = 30
 
 
 def stop_signals() -> list[int]:
@@ -33,7 +37,11 @@ class HttpServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http=DeadlineProtocol,
-                ws="none",
+                ws=WebSocketProtocol,
+                ws_max_size=_MESSAGE_BYTES,
+                ws_ping_interval=_PING_SECONDS,
+                ws_ping_timeout=_PING_SECONDS,
+                ws_per_message_deflate=False,
                 log_config=None,
                 log_level=settings.log_level,
                 lifespan="on",
@@ -44,13 +52,18 @@ class HttpServer(uvicorn.Server):
         )
         self._readiness = readiness
         self._drain_seconds = settings.drain_seconds
+        self._end_streams: Callable[[], None] = getattr(app.state, "end_streams", lambda: None)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stops. Clients that have connected are served, also those whose connections are not accepted yet."""
+        """Stops. Clients that have connected are served, also those whose connections are not accepted yet.
+
+        Streams of events end, and WebSockets are closed with 1012: their clients connect to another server.
+        """
         opening = [self.open_connection(connection) for connection in _accept_all(sockets or [])]
         for server in self.servers:
             server.close()
         await asyncio.gather(*opening)
+        self._end_streams()
         await super().shutdown(sockets)
 
     async def open_connection(self, connection: socket.socket) -> None:

@@ -63,6 +63,8 @@ class Metrics:
         self._told = self._counter("followed_activities", "Activities that followers were told.", "shard", "follower")
         self._lag = self._gauge("follower_lag_seconds", "Time by which a follower is behind.", "shard", "follower")
         self._followed = self._gauge("followed_shards", "Whether this server follows a part of the log.", "shard")
+        self._subscriptions = self._gauge("subscriptions", "Subscriptions of clients.")
+        self._events = self._counter("subscription_events", "Events that were sent to subscribers.")
         self._shown.register(_ProcessState(health, is_read_only))
 
     def watch(self, observation: Observation) -> Callable[[], None]:
@@ -98,6 +100,12 @@ class Metrics:
         self._followers |= dict.fromkeys(seconds or ())
         for follower in self._followers:
             self._lag.labels(shard, follower).set((seconds or {}).get(follower, 0))
+
+    def subscribed(self, change: int) -> None:
+        self._subscriptions.inc(change)
+
+    def delivered(self, events: int) -> None:
+        self._events.inc(events)
 
     async def page(self, _: Request) -> Response:
         return Response(generate_latest(self._shown), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -41,6 +41,8 @@ class Observation:
     error: tuple[str, int] | None = None
     """Code and status of the response's first error."""
     trace: Trace | None = None
+    finishers: list[Callable[[], None]] = field(default_factory=list)
+    """Called when the request has ended; a stream of events, when it begins."""
 
     def open_trace(self, *, wants_units: bool) -> Trace:
         self.trace = Trace(self.recorder, wants_units=wants_units or self.wants_units)
@@ -50,9 +52,15 @@ class Observation:
         self.status = status
         self.is_page = content_type.startswith(b"text/html")
         self.duration = time.perf_counter_ns() - self.started_ns
+        if content_type.startswith(b"text/event-stream"):
+            self.finished()
 
     def finished(self) -> None:
+        """Tells those who watch; harmless if they were told."""
         self.duration = self.duration or time.perf_counter_ns() - self.started_ns
+        finishers, self.finishers = self.finishers, []
+        for finish in finishers:
+            finish()
 
     @property
     def code(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.routing import Route
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from loaders.following.loop import Progress
+    from loaders.table.recording import Recorder
+    from server.telemetry.metrics import Metrics
     from server.telemetry.shared_metrics import SharedMetrics
 
 Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
@@ -66,13 +68,39 @@ class Telemetry:
         return None if self._metrics is None else self._metrics.note_introspection
 
     @property
+    def recorder(self) -> Recorder | None:
+        """Counts operations of the store that belong to no request."""
+        return self._metrics
+
+    @property
+    def meter(self) -> Metrics | None:
+        """Counts subscriptions and their events."""
+        return self._metrics
+
+    @property
     def progress(self) -> Progress | None:
         """Is told how far followers of the log have got."""
         return self._metrics
 
     def observe(self, app: ASGIApp) -> ASGIApp:
         """The application with its requests observed; if all telemetry is off, the application itself."""
-        return _ObservedApp(app, self._watchers) if self._watchers else app
+        return _ObservedApp(app, self.observing) if self._watchers else app
+
+    @contextmanager
+    def observing(self, method: str, scope: Scope) -> Iterator[Observation | None]:
+        """Observes a request that is answered in the block; if all telemetry is off, there is no observation."""
+        if not self._watchers:
+            yield None
+            return
+        client = scope.get("client")
+        observation = Observation(method, scope["headers"], client[0] if client else None)
+        observation.finishers = [watch(observation) for watch in self._watchers]
+        token = OBSERVATION.set(observation)
+        try:
+            yield observation
+        finally:
+            OBSERVATION.reset(token)
+            observation.finished()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -84,25 +112,18 @@ class Telemetry:
 
 
 class _ObservedApp:
-    def __init__(self, app: ASGIApp, watchers: Sequence[Watcher]) -> None:
+    def __init__(
+        self, app: ASGIApp, observing: Callable[[str, Scope], AbstractContextManager[Observation | None]]
+    ) -> None:
         self._app = app
-        self._watchers = watchers
+        self._observing = observing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope.get("client")
-        observation = Observation(scope["method"], scope["headers"], client[0] if client else None)
+        with self._observing(scope["method"], scope) as observation:
 
-        async def send_and_observe(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                observation.response_started(message["status"], dict(message["headers"]).get(b"content-type", b""))
-            await send(message)
+            async def send_and_observe(message: Message) -> None:
+                if message["type"] == "http.response.start" and observation is not None:
+                    observation.response_started(message["status"], dict(message["headers"]).get(b"content-type", b""))
+                await send(message)
 
-        finishers = [watch(observation) for watch in self._watchers]
-        token = OBSERVATION.set(observation)
-        try:
             await self._app(scope, receive, send_and_observe)
-        finally:
-            OBSERVATION.reset(token)
-            observation.finished()
-            for finish in finishers:
-                finish()

@@ -92,7 +92,7 @@ async def test_get_runs_queries_only(ada: httpx.AsyncClient, dump: Dump, accept:
             {"query": "subscription { anything }"},
         ):
             response = await ada.get(url(**parameters), headers={"Accept": accept})
-            assert_refused(response, 405, "GET is for queries only: send mutations by POST.", accept)
+            assert_refused(response, 405, "GET is for queries and subscriptions: send mutations by POST.", accept)
             assert response.headers["allow"] == "POST"
 
 

@@ -1,0 +1,1 @@
+"""Subscriptions: what runs for them, and their transports."""

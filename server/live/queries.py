@@ -1,0 +1,468 @@
+"""The subscriptions of this process: what happens is shown once for all that ask for the same, then passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+from graphql import GraphQLError
+
+from domain.activity import Activity, ActivityKind, PastActivity, history_places, past_activity
+from domain.authorization import Principal
+from domain.errors import ForbiddenError, QueryTooComplexError, ResyncRequiredError, SmartLockerError, UnavailableError
+from domain.times import EARLIEST, Instant
+from loaders.backend import Backend
+from loaders.codecs import ACTIVITY
+from loaders.contracts.activity import WHOLE_LOG
+from loaders.following.catching_up import cursor_at, missed
+from loaders.following.live import LiveLog
+from loaders.table.positions import Position
+from resolvers.entities.activity import activity_cursor
+from resolvers.execution import Result
+from resolvers.request_state import RequestState
+from server.http.endpoint import http_error, to_json
+from server.http.error_format import format_errors, request_error
+from server.http.explanation import RequestCost, response_extensions
+from server.http.operations import Subscribed
+from server.http.request import GraphQLRequest
+from server.http_errors import HttpError
+from server.limits.deadlines import Deadline
+from server.limits.request_limits import RequestBudget, RequestLimits, caller_key, rate_limited
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 100
+"""How many activities of a subscription are shown together at most."""
+_MOST_WAITING = 1000
+
+
+class Event(NamedTuple):
+    """A message to a client: an activity, or an error that belongs to none."""
+
+    payload: bytes
+    activity_id: str | None = None
+    cursor: str | None = None
+
+
+class Client(Protocol):
+    """Where a subscription sends its events."""
+
+    def deliver(self, events: Sequence[Event]) -> None:
+        """Sends them, without waiting."""
+
+    async def drained(self) -> None:
+        """Waits until the client has taken what was delivered."""
+
+    def complete(self) -> None:
+        """The subscription has ended, after what was delivered."""
+
+    def forbid(self) -> None:
+        """The credentials are not valid any more: ends the connection."""
+
+
+class Stream(Protocol):
+    def stop(self) -> None: ...
+
+
+class SubscriptionLimits(NamedTuple):
+    of_caller: int
+    of_process: int
+
+
+class Meter(Protocol):
+    """Counts for metrics."""
+
+    def subscribed(self, change: int) -> None: ...
+
+    def delivered(self, events: int) -> None: ...
+
+
+class Subscription:
+    """The subscription of one client: what its query shows, after what the client has missed."""
+
+    def __init__(self, query: LiveQuery, client: Client) -> None:
+        self.query = query
+        self.client = client
+        self._held: list[Event] | None = None
+        """What happens while the client catches up."""
+        self._has_lost = False
+        self._cursor = ""
+        self._known: set[str] = set()
+        """Activities that may be shown again."""
+        self._known_until = EARLIEST
+
+    def hold(self, cursor: str) -> None:
+        """Keeps what happens until `release`; the cursor is that of now."""
+        self._held, self._cursor = [], cursor
+
+    def note(self, activity: PastActivity) -> None:
+        """Notes that the client has an activity, since its query may show it again."""
+        self._known.add(activity.activity_id)
+        self._known_until = max(self._known_until, activity.occurred_at)
+
+    def release(self) -> None:
+        """Passes on what was held; from here on, everything is passed on at once."""
+        held, self._held = self._held or [], None
+        if self._has_lost:
+            held = [self.query.queries.failure(ResyncRequiredError(self._cursor))]
+        self.offer(held)
+
+    def offer(self, events: Sequence[Event]) -> None:
+        if self._held is not None:
+            self._held += events
+            if len(self._held) > _MOST_WAITING:
+                self._held, self._has_lost = [], True
+            return
+        if self._known:
+            events = [event for event in events if event.activity_id not in self._known]
+            if self.query.settled_until > self._known_until:
+                self._known.clear()
+        if events:
+            self.client.deliver(events)
+            self.query.queries.meter(len(events))
+
+
+class LiveQuery:
+    """A document that one caller subscribes to, with the same variables, however often.
+
+    It shows what happens to all of its subscriptions at once, while more waits.
+    """
+
+    def __init__(self, queries: LiveQueries, key: Hashable, subscribed: Subscribed) -> None:
+        self.queries = queries
+        self.key = key
+        self.plan, self._request, self.principal = subscribed
+        self.place = self.plan.wanted.place
+        self.subscriptions: list[Subscription] = []
+        self._waiting: deque[PastActivity] = deque()
+        self._lost_since: str | None = None
+        """Cursor before the first activity that was left out."""
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def settled_until(self) -> Instant:
+        return self.queries.settled_until
+
+    def tell(self, activity: PastActivity) -> None:
+        source, principal = self.plan.source, self.principal
+        if not source.follows(principal, activity):
+            self.end(ForbiddenError())
+        elif source.shows(principal, activity, self.plan.wanted):
+            if len(self._waiting) >= _MOST_WAITING and self._lost_since is None:
+                first = min(self.settled_until, self._waiting[0].occurred_at)
+                self._lost_since = cursor_at(self.place, first)
+            if self._lost_since is None:
+                self._waiting.append(activity)
+            self._start()
+
+    def end(self, error: SmartLockerError) -> None:
+        """Ends all of its subscriptions with an error."""
+        for subscription in [*self.subscriptions]:
+            subscription.client.deliver([self.queries.failure(error)])
+            subscription.client.complete()
+            self.queries.close(subscription)
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def offer(self, events: Sequence[Event]) -> None:
+        for subscription in [*self.subscriptions]:
+            subscription.offer(events)
+
+    def _start(self) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting or self._lost_since is not None:
+                if self._lost_since is not None:
+                    self._waiting.clear()
+                    lost, self._lost_since = self._lost_since, None
+                    self.offer([self.queries.failure(ResyncRequiredError(lost))])
+                    continue
+                batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
+                async for events in self.shown(batch, self.settled_until, self.offer):
+                    self.offer(events)
+        finally:
+            self._task = None
+
+    async def shown(
+        self, activities: Sequence[PastActivity], settled: Instant, notify: Callable[[Sequence[Event]], None]
+    ) -> AsyncIterator[list[Event]]:
+        """Shows activities, in parts where they are too many for a limit or for what is left of the budget.
+
+        Where the budget is used up, `notify` tells so once, and they are shown when it is refilled.
+        """
+        parts = deque([activities])
+        has_notified = False
+        while parts:
+            part = parts.popleft()
+            try:
+                events = await self._show(part, settled)
+            except (QueryTooComplexError, HttpError) as error:
+                if len(part) > 1:
+                    half = len(part) // 2
+                    parts.extendleft([part[half:], part[:half]])
+                    continue
+                seconds = int(error.headers.get("Retry-After", 0)) if isinstance(error, HttpError) else 0
+                if not seconds:
+                    events = [self.queries.failure(error)]
+                else:
+                    parts.appendleft(part)
+                    if not has_notified:
+                        notify([self.queries.failure(error)])
+                        has_notified = True
+                    await asyncio.sleep(seconds)
+                    continue
+            yield events
+
+    async def _show(self, activities: Sequence[PastActivity], settled: Instant) -> list[Event]:
+        """Shows activities as one request: with a permit, a deadline, and at the caller's cost."""
+        queries, request_id = self.queries, self.queries.new_id()
+        limits, deadline = queries.limits, Deadline(queries.limits.deadlines)
+        budget = RequestBudget(limits.budgets, self.principal)
+        await budget.begin()
+        state = queries.new_state(self.principal, self._request, budget, settled)
+        cost = RequestCost(limits.limit, self._request.cost, state, budget)
+        try:
+            with deadline:
+                permit = limits.take_permit(self.principal)
+                try:
+                    results = await self.plan.show(activities, state)
+                finally:
+                    limits.return_permit(permit)
+        except SmartLockerError:
+            raise
+        except Exception as error:
+            failure = http_error(error, request_id, deadline, limits)
+            raise failure from error
+        finally:
+            state.close()
+            await budget.settle(state)
+        return [
+            Event(
+                self._payload(result, request_id, state, cost), activity.activity_id, activity_cursor(activity, state)
+            )
+            for activity, result in zip(activities, results, strict=True)
+        ]
+
+    def _payload(self, result: Result, request_id: str, state: RequestState, cost: RequestCost) -> bytes:
+        body: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            body["errors"] = format_errors(result.errors, request_id, executed=True)
+        if self._request.cost:
+            body["extensions"] = response_extensions(self._request, state, cost, ran=True, failed=bool(result.errors))
+        return to_json(body)
+
+
+class LiveQueries:
+    """All subscriptions of this process. The log is read only while there are any."""
+
+    def __init__(
+        self,
+        backend: Callable[[], Backend],
+        new_state: Callable[[Principal, GraphQLRequest, RequestBudget, Instant], RequestState],
+        limits: RequestLimits,
+        most: SubscriptionLimits,
+        new_id: Callable[[], str],
+        meter: Meter | None,
+    ) -> None:
+        self.new_state = new_state
+        self.limits = limits
+        self.new_id = new_id
+        self.log = LiveLog(backend, self._tell)
+        self._most = most
+        self._meter = meter
+        self._queries: dict[Hashable, LiveQuery] = {}
+        self._places: dict[str, list[LiveQuery]] = {}
+        self._callers: Counter[str] = Counter()
+        self._subscriptions: set[Subscription] = set()
+        self.streams: set[Stream] = set()
+        """Streams of events, which end when the server stops."""
+
+    @property
+    def settled_until(self) -> Instant:
+        return self.log.position
+
+    def meter(self, events: int) -> None:
+        if self._meter is not None:
+            self._meter.delivered(events)
+
+    async def open(self, subscribed: Subscribed, client: Client) -> Subscription:
+        """Begins a subscription; what happens from now on is delivered once `catch_up` has been awaited.
+
+        Raises an HttpError or an UnavailableError where there are too many, or the log cannot be read.
+        """
+        caller = caller_key(subscribed.principal)
+        if self._callers[caller] >= self._most.of_caller:
+            raise rate_limited(f"You have {self._most.of_caller} subscriptions, as many as one caller may.", 1)
+        if self._callers.total() >= self._most.of_process:
+            raise UnavailableError("This server has as many subscriptions as it may: try again in a moment.")
+        self._callers[caller] += 1
+        try:
+            await self.log.join()
+        except BaseException:
+            self._uncount(caller)
+            raise
+        if self._meter is not None:
+            self._meter.subscribed(1)
+        subscription = Subscription(self._query(subscribed), client)
+        subscription.query.subscriptions.append(subscription)
+        self._subscriptions.add(subscription)
+        if subscribed.plan.wanted.after is not None:
+            subscription.hold(cursor_at(subscription.query.place, self.settled_until))
+        return subscription
+
+    def close(self, subscription: Subscription) -> None:
+        """Ends a subscription; harmless if it has ended."""
+        if subscription not in self._subscriptions:
+            return
+        self._subscriptions.remove(subscription)
+        query = subscription.query
+        query.subscriptions.remove(subscription)
+        if not query.subscriptions:
+            query.stop()
+            del self._queries[query.key]
+            self._places[query.place].remove(query)
+            if not self._places[query.place]:
+                del self._places[query.place]
+        self._uncount(caller_key(query.principal))
+        self.log.leave()
+        if self._meter is not None:
+            self._meter.subscribed(-1)
+
+    async def catch_up(self, subscription: Subscription, subscribed: Subscribed) -> None:
+        """Delivers what the client has missed, if it names a cursor, and then what happened meanwhile."""
+        after = subscribed.plan.wanted.after
+        if after is None:
+            return
+        try:
+            while True:
+                try:
+                    async for last in self._deliver_missed(subscription, subscribed, after):
+                        after = last
+                    break
+                except UnavailableError as error:
+                    subscription.client.deliver([self.failure(error)])
+                    await asyncio.sleep(error.retry_after_seconds)
+        except ResyncRequiredError as error:
+            subscription.client.deliver([self.failure(error)])
+        except SmartLockerError as error:
+            subscription.client.deliver([self.failure(error)])
+            subscription.client.complete()
+            self.close(subscription)
+            return
+        subscription.release()
+
+    async def _deliver_missed(
+        self, subscription: Subscription, subscribed: Subscribed, after: Position
+    ) -> AsyncIterator[Position]:
+        """Delivers what was missed after a cursor; yields how far it has got.
+
+        Whether the caller may follow the object is decided by its present owner, for each page anew.
+        """
+        query, client, (plan, request, principal) = subscription.query, subscription.client, subscribed
+        registered_at = self.settled_until
+        budget = RequestBudget(self.limits.budgets, principal)
+        reading = self.new_state(principal, request, budget, registered_at)
+        paid = 0.0
+        async for until, activities in missed(reading.backend, plan.wanted.place, after):
+            deciding = self.new_state(principal, request, budget, registered_at)
+            owner_id = await plan.source.admit(plan.wanted, plan.step.path, deciding)
+            units = sum(_units(reading) + _units(deciding))
+            await budget.spend(units - paid)
+            paid = sum(_units(reading))
+            seen = [one for one in activities if plan.source.shows(principal, one, plan.wanted, owner_id)]
+            for first in range(0, len(seen), _AT_ONCE):
+                part = seen[first : first + _AT_ONCE]
+                async for events in query.shown(part, until, client.deliver):
+                    client.deliver(events)
+                    await client.drained()
+            for activity in seen:
+                if activity.occurred_at > registered_at:
+                    subscription.note(activity)
+            await self._wait_for_budget(subscription, budget)
+            if activities and activities[-1].occurred_at <= until:
+                yield ACTIVITY.key_of(activities[-1])
+
+    async def _wait_for_budget(self, subscription: Subscription, budget: RequestBudget) -> None:
+        """Waits until the caller has paid for what was read; tells so once."""
+        has_notified = False
+        while True:
+            try:
+                await budget.begin()
+            except HttpError as error:
+                if not has_notified:
+                    subscription.client.deliver([self.failure(error)])
+                    has_notified = True
+                await asyncio.sleep(int(error.headers.get("Retry-After", 1)))
+            else:
+                return
+
+    def failure(self, error: SmartLockerError | HttpError) -> Event:
+        """An error that belongs to no activity."""
+        request_id = self.new_id()
+        if isinstance(error, HttpError):
+            shown = request_error(error.message, error.code, error.status, request_id)
+            if "Retry-After" in error.headers:
+                shown["extensions"]["retryAfter"] = int(error.headers["Retry-After"])
+        else:
+            (shown,) = format_errors([GraphQLError(error.message, original_error=error)], request_id, executed=True)
+        return Event(orjson.dumps({"data": None, "errors": [shown]}))
+
+    def stop(self) -> None:
+        """Ends all streams of events; WebSockets are closed by the server."""
+        for stream in [*self.streams]:
+            stream.stop()
+
+    def forbid(self, key_id: str) -> None:
+        """Ends the connections of an API key that was revoked."""
+        for subscription in [*self._subscriptions]:
+            principal = subscription.query.principal
+            if principal.by_key and principal.credential == key_id:
+                subscription.client.forbid()
+
+    def _tell(self, activities: Sequence[Activity]) -> None:
+        for activity in activities:
+            happening = activity.happening
+            if happening.kind is ActivityKind.API_KEY_REVOKED and happening.api_key_id is not None:
+                self.forbid(happening.api_key_id)
+            for place in (WHOLE_LOG, *history_places(happening)):
+                queries = self._places.get(place)
+                if queries is not None:
+                    past = past_activity(activity, place, 0)
+                    for query in [*queries]:
+                        query.tell(past)
+
+    def _query(self, subscribed: Subscribed) -> LiveQuery:
+        """The query of a subscription: that of others which ask for the same, if there are any."""
+        plan, request, principal = subscribed
+        variables = {name: value for name, value in (request.variables or {}).items() if name != plan.cursor_variable}
+        key = (
+            principal,
+            plan.operation,
+            plan.wanted.place,
+            plan.wanted.kinds,
+            orjson.dumps(variables, default=str, option=orjson.OPT_SORT_KEYS),
+            request.cost,
+        )
+        query = self._queries.get(key)
+        if query is None:
+            query = self._queries[key] = LiveQuery(self, key, subscribed)
+            self._places.setdefault(query.place, []).append(query)
+        return query
+
+    def _uncount(self, caller: str) -> None:
+        self._callers[caller] -= 1
+        if not self._callers[caller]:
+            del self._callers[caller]
+
+
+def _units(state: RequestState) -> tuple[float, float]:
+    return (0.0, 0.0) if state.trace is None else state.trace.units()

@@ -1,0 +1,338 @@
+"""GraphQL over WebSocket: the subprotocol `graphql-transport-ws`, and no other."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from domain.authorization import Principal
+from domain.errors import SmartLockerError, UnavailableError
+from server.auth.authenticator import Authenticator
+from server.http.endpoint import http_error, to_json
+from server.http.error_format import request_error
+from server.http.explanation import RequestCost
+from server.http.headers import HttpRequest
+from server.http.host_origin import HostOriginCheck
+from server.http.operations import Answer, Operations
+from server.http.request import parse_json, wants_cost
+from server.http_errors import HttpError, to_http_error
+from server.limits.deadlines import Deadline
+from server.limits.request_limits import RequestBudget, RequestLimits
+from server.live.outbox import Outbox
+from server.live.queries import Event, LiveQueries, Subscription
+from server.telemetry.observation import REQUEST_ID, Observation, record_caller
+
+SUBPROTOCOL: Final = "graphql-transport-ws"
+_INIT_SECONDS: Final = 5
+_ALLOWED: Final = frozenset({"query", "mutation", "subscription"})
+_MAX_ID_LENGTH: Final = 128
+_MAX_REASON_BYTES: Final = 123
+_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
+_INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER, _TOO_SLOW = 4408, 4409, 4429, 1013, 1008
+_STATUS_OK: Final = 200
+
+
+class _CloseError(Exception):
+    """The connection ends with this code."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+@dataclass(slots=True, eq=False)
+class WebSocketEndpoint:
+    operations: Operations
+    authenticate: Authenticator
+    new_request_id: Callable[[], str]
+    host_origin_check: HostOriginCheck
+    limits: RequestLimits
+    live: LiveQueries
+    require_usable_table: Callable[[], None]
+    most_operations: int
+    """How many operations may run on one connection."""
+    observing: Callable[[str, Scope], AbstractContextManager[Observation | None]]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self.host_origin_check.check(_request(scope, None))
+        except HttpError as error:
+            headers = [(b"content-type", b"text/plain; charset=utf-8")]
+            await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+            await send({"type": "websocket.http.response.body", "body": error.message.encode()})
+            return
+        if SUBPROTOCOL in scope["subprotocols"]:
+            await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
+            await _Connection(self, scope, receive, send).run()
+        else:
+            await send({"type": "websocket.accept"})
+            await send({"type": "websocket.close", "code": _NOT_ACCEPTABLE, "reason": "Subprotocol not acceptable"})
+
+
+class _Operation:
+    """An operation of a connection: where its results go, until it has ended."""
+
+    def __init__(self, connection: _Connection, operation_id: str) -> None:
+        self._connection = connection
+        self._id = operation_id
+        self._head = b'{"id":%s,"type":"next","payload":' % orjson.dumps(operation_id)
+        self.task: asyncio.Task[None] | None = None
+        self.subscription: Subscription | None = None
+        self.has_ended = False
+
+    def deliver(self, events: Sequence[Event]) -> None:
+        if not self.has_ended:
+            self._connection.outbox.put(*[b"%s%s}" % (self._head, event.payload) for event in events])
+
+    async def drained(self) -> None:
+        await self._connection.outbox.drained()
+
+    def complete(self) -> None:
+        self._end({"id": self._id, "type": "complete"})
+
+    def fail(self, errors: list[dict[str, Any]]) -> None:
+        self._end({"id": self._id, "type": "error", "payload": errors})
+
+    def forbid(self) -> None:
+        self._connection.close(_FORBIDDEN, "Forbidden")
+
+    def _end(self, message: dict[str, Any]) -> None:
+        if not self.has_ended:
+            self.has_ended = True
+            self._connection.forget(self._id)
+            self._connection.outbox.put(to_json(message))
+
+
+class _Connection:
+    def __init__(self, endpoint: WebSocketEndpoint, scope: Scope, receive: Receive, send: Send) -> None:
+        self._endpoint = endpoint
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self.outbox = Outbox(self._send_text, lambda: self.close(_TOO_SLOW, "The client reads too slowly"))
+        self._closing: tuple[int, str] | None = None
+        self._credentials: str | None = None
+        self._has_begun = False
+        self._is_acknowledged = False
+        self._operations: dict[str, _Operation] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Of operations that run, also of those whose results the client does not want any more."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(_INIT_SECONDS, self.close, _INIT_TIMEOUT, "Connection initialisation timeout")
+        sending = asyncio.create_task(self._send_all())
+        try:
+            while (message := await self._receive())["type"] != "websocket.disconnect":
+                if message["type"] == "websocket.receive" and self._closing is None:
+                    await self._take(message)
+        finally:
+            self._timer.cancel()
+            for operation in [*self._operations.values()]:
+                self._drop(operation)
+            self.outbox.end(at_once=True)
+            with suppress(OSError):  # the client is gone
+                await sending
+
+    def close(self, code: int, reason: str) -> None:
+        """Closes the connection, once what waits was sent."""
+        if self._closing is None:
+            self._closing = code, reason.encode()[:_MAX_REASON_BYTES].decode(errors="ignore")
+            self.outbox.end()
+
+    def forget(self, operation_id: str) -> None:
+        self._operations.pop(operation_id, None)
+
+    async def _send_text(self, part: bytes) -> None:
+        await self._send({"type": "websocket.send", "text": part.decode()})
+
+    async def _send_all(self) -> None:
+        await self.outbox.run()
+        if self._closing is not None:
+            code, reason = self._closing
+            await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def _take(self, received: Mapping[str, Any]) -> None:
+        try:
+            await self._handle(_message(received))
+        except _CloseError as error:
+            self.close(error.code, str(error))
+
+    async def _handle(self, message: dict[str, Any]) -> None:
+        payload = message.get("payload")
+        match message.get("type"):
+            case "connection_init" if _is_object(payload):
+                await self._begin(payload or {})
+            case "ping" if _is_object(payload):
+                answer = {"type": "pong"} if payload is None else {"type": "pong", "payload": payload}
+                self.outbox.put(to_json(answer))
+            case "pong" if _is_object(payload):
+                pass
+            case "subscribe" if isinstance(payload, dict):
+                self._subscribe(_id(message), payload)
+            case "complete":
+                operation = self._operations.get(_id(message))
+                if operation is not None:
+                    self._drop(operation)
+            case _:
+                raise _CloseError(_BAD_REQUEST, "Invalid message")
+
+    async def _begin(self, payload: dict[str, Any]) -> None:
+        if self._has_begun:
+            raise _CloseError(_TOO_MANY_INITS, "Too many initialisation requests")
+        self._has_begun = True
+        given = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
+        if given is not None and not isinstance(given, str):
+            raise _CloseError(_FORBIDDEN, "Forbidden")
+        self._credentials = given
+        principal = await self._principal()
+        assert self._timer is not None  # noqa: S101  # it runs since the beginning
+        self._timer.cancel()
+        self._is_acknowledged = True
+        self.outbox.put(to_json({"type": "connection_ack"}))
+        if principal.expires_at is not None:
+            left = max(0.0, principal.expires_at - time.time())
+            self._timer = asyncio.get_running_loop().call_later(left, self.close, _FORBIDDEN, "Forbidden")
+
+    async def _principal(self) -> Principal:
+        """The caller; asked again for each operation, as an API key may have been revoked."""
+        try:
+            return await self._endpoint.authenticate(_request(self._scope, self._credentials))
+        except HttpError as error:
+            raise _CloseError(_FORBIDDEN, "Forbidden") from error
+        except UnavailableError as error:
+            raise _CloseError(_TRY_LATER, "Try again later") from error
+
+    def _subscribe(self, operation_id: str, payload: dict[str, Any]) -> None:
+        if not self._is_acknowledged:
+            raise _CloseError(_UNAUTHORIZED, "Unauthorized")
+        if operation_id in self._operations:
+            raise _CloseError(_DUPLICATE, f"Subscriber for {operation_id} already exists")
+        _check_payload(payload)
+        operation = _Operation(self, operation_id)
+        most = self._endpoint.most_operations
+        if max(len(self._operations), len(self._tasks)) >= most:
+            message = f"This connection has {most} operations running, as many as it may."
+            operation.fail([request_error(message, "RATE_LIMITED", 429, self._endpoint.new_request_id())])
+            return
+        self._operations[operation_id] = operation
+        operation.task = task = asyncio.create_task(self._operate(operation, payload))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _operate(self, operation: _Operation, payload: dict[str, Any]) -> None:
+        endpoint, request_id = self._endpoint, self._endpoint.new_request_id()
+        REQUEST_ID.set(request_id)
+        deadline = Deadline(endpoint.limits.deadlines)
+        cost = RequestCost(endpoint.limits.limit, wants_cost({}, payload))
+        try:
+            with endpoint.observing("WEBSOCKET", self._scope) as observation:
+                try:
+                    with deadline:
+                        answer = await self._answer(payload, cost, request_id)
+                except _CloseError:
+                    raise
+                except Exception as error:  # noqa: BLE001  # every operation has an answer
+                    failure = http_error(error, request_id, deadline, endpoint.limits)
+                    operation.fail([request_error(failure.message, failure.code, failure.status, request_id)])
+                    return
+                finally:
+                    if observation is not None:
+                        observation.response_started(_STATUS_OK, b"")
+            await self._deliver(operation, answer)
+        except _CloseError as error:
+            self.close(error.code, str(error))
+
+    async def _answer(self, payload: dict[str, Any], cost: RequestCost, request_id: str) -> Answer:
+        endpoint = self._endpoint
+        endpoint.require_usable_table()
+        principal = await self._principal()
+        record_caller(principal)
+        cost.budget = budget = RequestBudget(endpoint.limits.budgets, principal)
+        await budget.begin()
+        return await endpoint.operations.answer(payload, {}, principal, budget, cost, request_id, _ALLOWED)
+
+    async def _deliver(self, operation: _Operation, answer: Answer) -> None:
+        live, subscribed = self._endpoint.live, answer.subscribed
+        if subscribed is None:
+            if answer.has_failed:
+                operation.fail(answer.body["errors"])
+            else:
+                operation.deliver([Event(to_json(answer.body))])
+                operation.complete()
+            return
+        if operation.has_ended:
+            return
+        try:
+            operation.subscription = subscription = await live.open(subscribed, operation)
+        except (SmartLockerError, HttpError) as error:
+            failure = to_http_error(error) if isinstance(error, SmartLockerError) else error
+            operation.fail([request_error(failure.message, failure.code, failure.status, REQUEST_ID.get() or "")])
+            return
+        if operation.has_ended:
+            live.close(subscription)
+        else:
+            await live.catch_up(subscription, subscribed)
+
+    def _drop(self, operation: _Operation) -> None:
+        """Ends an operation that the client does not want any more; a mutation that runs is not stopped halfway."""
+        operation.has_ended = True
+        self._operations = {name: one for name, one in self._operations.items() if one is not operation}
+        if operation.subscription is not None:
+            self._endpoint.live.close(operation.subscription)
+            if operation.task is not None:
+                operation.task.cancel()
+
+
+def _request(scope: Scope, credentials: str | None) -> HttpRequest:
+    """The request of a connection as if it were one of HTTP, with the credentials that were sent after it."""
+    headers = scope["headers"]
+    if credentials is not None:
+        headers = [header for header in headers if header[0] != b"authorization"]
+        headers.append((b"authorization", credentials.encode("latin-1", errors="replace")))
+
+    async def nothing() -> Any:
+        raise NotImplementedError
+
+    return HttpRequest({**scope, "type": "http", "method": "GET", "headers": headers}, nothing)
+
+
+def _message(received: Mapping[str, Any]) -> dict[str, Any]:
+    text = received.get("text")
+    if text is None:
+        raise _CloseError(_BAD_REQUEST, "Messages are text")
+    try:
+        message = parse_json(text.encode(), "message")
+    except HttpError as error:
+        raise _CloseError(_BAD_REQUEST, error.message) from None
+    if not isinstance(message, dict):
+        raise _CloseError(_BAD_REQUEST, "A message is an object")
+    return message
+
+
+def _id(message: dict[str, Any]) -> str:
+    operation_id = message.get("id")
+    if not isinstance(operation_id, str) or not 1 <= len(operation_id) <= _MAX_ID_LENGTH:
+        raise _CloseError(_BAD_REQUEST, f"A message needs an id of 1 to {_MAX_ID_LENGTH} characters")
+    return operation_id
+
+
+def _is_object(payload: Any) -> bool:
+    return payload is None or isinstance(payload, dict)
+
+
+def _check_payload(payload: dict[str, Any]) -> None:
+    if not isinstance(payload.get("query", ""), str) or not isinstance(payload.get("operationName") or "", str):
+        raise _CloseError(_BAD_REQUEST, "query and operationName are strings")
+    if not _is_object(payload.get("variables")) or not _is_object(payload.get("extensions")):
+        raise _CloseError(_BAD_REQUEST, "variables and extensions are objects")
+    if {"query", "documentId", "extensions"}.isdisjoint(payload):
+        raise _CloseError(_BAD_REQUEST, "A subscribe message needs a query")
