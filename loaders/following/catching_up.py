@@ -1,4 +1,4 @@
-"""What happened in one place since a cursor: its history as far as that was kept, and the log from there on."""
+"""Catching up with a place since a cursor: its history as far as that was kept, and the log from there on."""
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What is logged, told in this process at once, while anyone here wants to know.
+"""Tells in this process at once what is logged, while anyone here wants to know.
 
 The ends of all parts of the log are read together for everyone who does; what this process writes itself is told
 without a read. Nothing is left out: the last horizon is read again and again, as followers do.

@@ -158,7 +158,7 @@ def _price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
 
 
 def _double(tree: list[PricedStep]) -> None:
-    """What events name is read strongly, as far as it can be, which takes twice as many units."""
+    """Doubles the units: what events name is read strongly, as far as it can be."""
     for top in tree:
         for below in top.children:
             for priced in below.walk():

@@ -1,4 +1,4 @@
-"""What waits to be sent to one client: it is never waited for, and given up if it reads too slowly."""
+"""Sends to one client, which is never waited for, and given up if it reads too slowly."""
 
 import asyncio
 from collections import deque

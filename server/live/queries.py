@@ -88,7 +88,7 @@ class Subscription:
         self.query = query
         self.client = client
         self._held: list[Event] | None = None
-        """What happens while the client catches up."""
+        """Events that come while the client catches up."""
         self._has_lost = False
         self._cursor = ""
         self._known: set[str] = set()

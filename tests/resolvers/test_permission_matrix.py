@@ -103,6 +103,12 @@ def fields_of(document: str) -> list[tuple[tuple[str, ...], str, bool]]:
 
 
 WALKS = [fields_of(case.document) for case in CASES]
+SUBSCRIPTIONS = {
+    "Subscription.lockerActivity": 'lockerActivity(lockerId: "locker-@tenant")',
+    "Subscription.locationActivity": 'locationActivity(locationId: "@place")',
+    "Subscription.ownerActivity": 'ownerActivity(ownerId: "@tenant")',
+    "Subscription.activity": "activity",
+}
 
 
 @pytest_asyncio.fixture
@@ -238,6 +244,18 @@ async def test_every_field_is_open_to_exactly_the_roles_of_the_permissions_page(
                         check_query(answer, case, walk, refused, silent_paths(walk, actor), (name, tenant))
 
 
+async def test_a_subscription_is_open_to_exactly_the_roles_of_the_permissions_page(stocked: Api) -> None:
+    for name, actor in ACTORS.items():
+        for tenant in TENANTS:
+            for field, selection in SUBSCRIPTIONS.items():
+                query = filled(f"subscription {{ {selection} {{ activityId }} }}", actor, tenant)
+                api = stocked.by(actor)
+                headers = {**api.headers, "Accept": "application/json"}  # so it does not begin, even where it may
+                (error,) = (await api.client.post("/graphql", json={"query": query}, headers=headers)).json()["errors"]
+                code = "BAD_USER_INPUT" if is_allowed(field, actor, tenant) else "FORBIDDEN"
+                assert error["extensions"]["code"] == code, (name, tenant, field, error)
+
+
 def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None:
     kinds = [kind for kind in SCHEMA.type_map.values() if hasattr(kind, "fields") and hasattr(kind, "interfaces")]
     names = {
@@ -247,7 +265,7 @@ def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None
         if kind.name[:2] != "__" and kind.name not in {"Node", "UserError"}
     }
     assert set(MATRIX) == names
-    assert {name for walk in WALKS for _, name, _ in walk} == names
+    assert {name for walk in WALKS for _, name, _ in walk} | SUBSCRIPTIONS.keys() == names
 
 
 async def test_a_request_without_credentials_may_use_nothing(open_api: OpenApi, wire: Wire) -> None:

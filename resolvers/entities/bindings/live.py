@@ -34,7 +34,7 @@ _KINDS = Argument("kinds", list[ActivityKind] | None, "Kinds of activities to se
 
 @dataclass(frozen=True, slots=True)
 class BoundLive:
-    """What one subscription asks for."""
+    """The place and the activities that one subscription asks for."""
 
     key: tuple[Any, ...]
     """The id of the object."""

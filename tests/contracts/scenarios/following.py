@@ -5,8 +5,10 @@ from typing import Any
 
 from domain.activity import Activity, ActivityKind, Happening
 from domain.models import LockerSize, LockerStatus
+from domain.times import LATEST
 from loaders import keys
 from loaders.backend import Backend
+from loaders.contracts.activity import MISSED_ACTIVITY
 from loaders.contracts.following import LOG_TAIL
 from loaders.following.figures import FiguresFollower
 from loaders.following.followers import Fence
@@ -45,6 +47,11 @@ async def give_back(own: Leases, positions: Any) -> None:
 TAKEN = leases(take, renew)
 
 
+async def missed(backend: Backend, _: Names) -> None:
+    within = keys.activities("owner:acme", NOON)
+    await MISSED_ACTIVITY.read(backend.store, "owner:acme", NOON, LATEST, consistent=True, after=within.beginning)
+
+
 def tail(*, consistent: bool) -> Call:
     return lambda backend, _: LOG_TAIL.read(backend.store, 0, NOON, consistent=consistent)
 
@@ -74,5 +81,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "count the first activities": (LOCATION, counted(0)),
     "count further activities": (LOCATION, counted(0), counted(1)),
     LOG_TAIL.purpose: (OWNER, tail(consistent=False)),
+    MISSED_ACTIVITY.purpose: (OWNER, missed),
     f"{LOG_TAIL.purpose}, all since a position": (OWNER, tail(consistent=True)),
 }
