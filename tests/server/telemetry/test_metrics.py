@@ -70,6 +70,8 @@ async def test_a_request_is_counted_with_what_it_asked_of_the_store(counted: Api
         ("introspections_total",): 0,
         ("log_lines_dropped_total",): 0,
         ("read_only",): 0,
+        ("subscriptions",): 0,
+        ("subscription_events_total",): 0,
     }
     assert 0 < found["store_seconds_sum", "QC-20"] < found["request_seconds_sum", "Name"] < 60
 
