@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, reduce
@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
@@ -142,10 +143,11 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
         parts.observer,
     )
     most = SubscriptionLimits(settings.max_subscriptions_per_caller, settings.max_subscriptions)
-    live = LiveQueries(lambda: states.backend, states.new_live, limits, most, new_id, telemetry.meter)
+    read_key = partial(_read_key, states)
+    live = LiveQueries(lambda: states.backend, states.new_live, limits, most, new_id, read_key, telemetry.meter)
     states.listener = live.log
     check = HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins)
-    authenticate = parts.authenticator or _authenticator(settings, issuer, states, clock)
+    authenticate = parts.authenticator or _authenticator(settings, issuer, read_key, clock)
     endpoint = GraphQLEndpoint(
         operations,
         authenticate,
@@ -290,12 +292,19 @@ def _token_verifier(settings: Settings, issuer: Issuer | None) -> TokenVerifier:
     return TokenVerifier(issuer, None if settings.is_production else partial(read_secret, settings.data_dir))
 
 
+async def _read_key(states: RequestStates, key_id: ApiKeyId) -> ApiKey | None:
+    return await API_KEY_BY_ID.read(states.store, key_id, consistent=True)
+
+
 def _authenticator(
-    settings: Settings, issuer: Issuer | None, states: RequestStates, clock: Callable[[], Instant]
+    settings: Settings,
+    issuer: Issuer | None,
+    read_key: Callable[[ApiKeyId], Awaitable[ApiKey | None]],
+    clock: Callable[[], Instant],
 ) -> Authenticator:
     return CredentialAuthenticator(
         cache(partial(_token_verifier, settings, issuer)),
-        ApiKeyVerifier(lambda key_id: API_KEY_BY_ID.read(states.store, key_id, consistent=True), clock),
+        ApiKeyVerifier(read_key, clock),
         None if settings.is_production else DEVELOPMENT_ADMIN,
     )
 

@@ -6,6 +6,7 @@ without a read. Nothing is left out: the last horizon is read again and again, a
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 
 from domain.activity import Activity
 from domain.times import Instant, shift
@@ -95,7 +96,8 @@ class LiveLog:
             for shard in range(keys.LOG_SHARDS)
         ]
         await together(map(_reach_the_end, self._tails))
-        self._tasks = [asyncio.create_task(self._read(tail)) for tail in self._tails]
+        # Not in the context of the request that happens to be the first to join.
+        self._tasks = [asyncio.create_task(self._read(tail), context=Context()) for tail in self._tails]
 
     async def _read(self, tail: LogTail) -> None:
         failures = 0

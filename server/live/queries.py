@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Sequence
+from contextvars import Context
 from typing import Any, NamedTuple, Protocol
 
 import orjson
 from graphql import GraphQLError
 
 from domain.activity import Activity, ActivityKind, PastActivity, history_places, past_activity
+from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import Principal
 from domain.errors import ForbiddenError, QueryTooComplexError, ResyncRequiredError, SmartLockerError, UnavailableError
-from domain.times import EARLIEST, Instant
+from domain.times import EARLIEST, Instant, shift
 from loaders.backend import Backend
 from loaders.codecs import ACTIVITY
 from loaders.contracts.activity import WHOLE_LOG
 from loaders.following.catching_up import cursor_at, missed
 from loaders.following.live import LiveLog
+from loaders.following.tail import TICK
 from loaders.table.positions import Position
 from resolvers.entities.activity import activity_cursor
 from resolvers.execution import Result
@@ -153,8 +156,7 @@ class LiveQuery:
             self.end(ForbiddenError())
         elif source.shows(principal, activity, self.plan.wanted):
             if len(self._waiting) >= _MOST_WAITING and self._lost_since is None:
-                first = min(self.settled_until, self._waiting[0].occurred_at)
-                self._lost_since = cursor_at(self.place, first)
+                self._lost_since = cursor_at(self.place, self._settled_before(self._waiting))
             if self._lost_since is None:
                 self._waiting.append(activity)
             self._start()
@@ -176,7 +178,8 @@ class LiveQuery:
 
     def _start(self) -> None:
         if self._task is None:
-            self._task = asyncio.create_task(self._work())
+            # Not in the context of the request whose change it is.
+            self._task = asyncio.create_task(self._work(), context=Context())
 
     async def _work(self) -> None:
         try:
@@ -187,10 +190,15 @@ class LiveQuery:
                     self.offer([self.queries.failure(ResyncRequiredError(lost))])
                     continue
                 batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
-                async for events in self.shown(batch, self.settled_until, self.offer):
+                batch.sort(key=ACTIVITY.key_of)
+                async for events in self.shown(batch, self._settled_before(self._waiting), self.offer):
                     self.offer(events)
         finally:
             self._task = None
+
+    def _settled_before(self, waiting: Iterable[PastActivity]) -> Instant:
+        """Up to when everything was told, but for what waits: no cursor passes that."""
+        return min([self.settled_until, *(shift(activity.occurred_at, -TICK) for activity in waiting)])
 
     async def shown(
         self, activities: Sequence[PastActivity], settled: Instant, notify: Callable[[Sequence[Event]], None]
@@ -237,11 +245,10 @@ class LiveQuery:
                     results = await self.plan.show(activities, state)
                 finally:
                     limits.return_permit(permit)
-        except SmartLockerError:
+        except QueryTooComplexError:
             raise
         except Exception as error:
-            failure = http_error(error, request_id, deadline, limits)
-            raise failure from error
+            raise http_error(error, request_id, deadline, limits) from error
         finally:
             state.close()
             await budget.settle(state)
@@ -271,6 +278,7 @@ class LiveQueries:
         limits: RequestLimits,
         most: SubscriptionLimits,
         new_id: Callable[[], str],
+        read_key: Callable[[ApiKeyId], Awaitable[ApiKey | None]],
         meter: Meter | None,
     ) -> None:
         self.new_state = new_state
@@ -278,6 +286,7 @@ class LiveQueries:
         self.new_id = new_id
         self.log = LiveLog(backend, self._tell)
         self._most = most
+        self._read_key = read_key
         self._meter = meter
         self._queries: dict[Hashable, LiveQuery] = {}
         self._places: dict[str, list[LiveQuery]] = {}
@@ -315,9 +324,23 @@ class LiveQueries:
         subscription = Subscription(self._query(subscribed), client)
         subscription.query.subscriptions.append(subscription)
         self._subscriptions.add(subscription)
-        if subscribed.plan.wanted.after is not None:
-            subscription.hold(cursor_at(subscription.query.place, self.settled_until))
+        subscription.hold(cursor_at(subscription.query.place, self.settled_until))
+        try:
+            await self._check_key(subscribed.principal)
+        except BaseException:
+            self.close(subscription)
+            raise
         return subscription
+
+    async def _check_key(self, principal: Principal) -> None:
+        """Looks once more whether an API key is valid; what happens to it from now on, the log tells.
+
+        Raises an HttpError if it was revoked.
+        """
+        if principal.by_key and principal.credential is not None:
+            api_key = await self._read_key(ApiKeyId(principal.credential))
+            if api_key is None or api_key.revoked_at is not None:
+                raise HttpError(401, "The API key was revoked.", "UNAUTHENTICATED")
 
     def close(self, subscription: Subscription) -> None:
         """Ends a subscription; harmless if it has ended."""
@@ -341,6 +364,7 @@ class LiveQueries:
         """Delivers what the client has missed, if it names a cursor, and then what happened meanwhile."""
         after = subscribed.plan.wanted.after
         if after is None:
+            subscription.release()
             return
         try:
             while True:

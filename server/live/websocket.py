@@ -37,6 +37,7 @@ _MAX_REASON_BYTES: Final = 123
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
 _INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER, _TOO_SLOW = 4408, 4409, 4429, 1013, 1008
 _STATUS_OK: Final = 200
+_STATUS_UNAUTHENTICATED: Final = 401
 
 
 class _CloseError(Exception):
@@ -275,6 +276,8 @@ class _Connection:
             operation.subscription = subscription = await live.open(subscribed, operation)
         except (SmartLockerError, HttpError) as error:
             failure = to_http_error(error) if isinstance(error, SmartLockerError) else error
+            if failure.status == _STATUS_UNAUTHENTICATED:
+                raise _CloseError(_FORBIDDEN, "Forbidden") from error
             operation.fail([request_error(failure.message, failure.code, failure.status, REQUEST_ID.get() or "")])
             return
         if operation.has_ended:
