@@ -12,6 +12,7 @@ _URL = re.compile(
 """Whatever matches has one meaning for every parser: it has no user, no fragment, and nothing to decode in its host."""
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 """Names do not end with a number: 0x7f.1, 0177.0.0.1 and 2130706433 are addresses for some."""
+_LOCAL = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
 _REFUSED = (
     IPv4Network("168.63.129.16/32"),  # metadata of Azure
@@ -60,9 +61,9 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _is_allowed(address: IPv4Address | IPv6Address, *, allows_local: bool) -> bool:
-    if address.is_loopback:
+    if any(address in network for network in _LOCAL):
         return allows_local
     if address.version == 6 and address not in _GLOBAL_IPV6:  # noqa: PLR2004  # such as those that contain an IPv4 address
         return False
-    is_special = address.is_multicast or address.is_reserved or any(address in network for network in _REFUSED)
-    return address.is_global and not is_special
+    is_refused = address.is_multicast or any(address in network for network in _REFUSED)
+    return address.is_global and not is_refused
