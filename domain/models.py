@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import cache
 from typing import Any, NewType, TypeAlias, TypeVar
 
 from domain.enums import DescribedEnum
@@ -327,5 +328,9 @@ def locker_of(door: Door) -> LockerId | None:
 
 def record_from(model: type[M], source: object, **values: Any) -> M:
     """A record with these values, and otherwise those that the source has under the same names."""
-    names = [field.name for field in fields(model) if hasattr(source, field.name)]  # type: ignore[arg-type]  # a dataclass
-    return model(**{name: getattr(source, name) for name in names} | values)
+    return model(**{name: getattr(source, name) for name in _names(model) if hasattr(source, name)} | values)  # type: ignore[arg-type]  # a class
+
+
+@cache
+def _names(model: type) -> list[str]:
+    return [field.name for field in fields(model)]

@@ -274,7 +274,8 @@ class WriteContract(Contract):
         return priced
 
     def _check_own(self, steps: Sequence[Step]) -> None:
-        counts = Counter(step.name for step in steps)
+        names = [step.name for step in steps]
+        counts = Counter(names) if len(set(names)) < len(names) else dict.fromkeys(names, 1)
         for step in steps:
             rule = self._rule(step.name)
             if step.action is not rule.action or rule.condition not in {step.condition, AS_READ}:

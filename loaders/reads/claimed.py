@@ -9,7 +9,7 @@ from loaders import keys
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.conversion import DamagedItemError
 from loaders.table.positions import Key
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 
 T = TypeVar("T")
 
@@ -27,7 +27,8 @@ async def claimed(key: Key, read: Callable[[], Awaitable[T | None]]) -> T:
 async def all_claimed(wanted: Sequence[Key], read: Callable[[], Awaitable[list[T | None]]]) -> list[T]:
     """The records with these keys, each of which a claim names."""
     missing = wanted[0]
-    async for _ in attempts(LOOKS_FOR_CLAIMED):
+    for attempt in range(LOOKS_FOR_CLAIMED):
+        await pause(attempt)
         records = await read()
         found = [record for record in records if record is not None]
         if len(found) == len(wanted):

@@ -35,7 +35,7 @@ from loaders.concurrency import together
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES
 from loaders.reads.live_reservations import MovedError, live_in
 from loaders.table.client import Store
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 
 _Lists: TypeAlias = dict[Door, CodeList | Exception | None]
 _Parts: TypeAlias = dict[tuple[str, tuple[Any, ...]], Any]
@@ -49,7 +49,8 @@ async def read_code_lists(backend: Backend, names: Iterable[Door], permits: asyn
     """
     found: _Lists = {}
     moved = list(dict.fromkeys(names))
-    async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
+    for attempt in range(ACKNOWLEDGE_ACCESS_CODES.rounds):
+        await pause(attempt)
         found |= await code_lists_once(backend, moved, permits)
         moved = [name for name in moved if isinstance(found[name], MovedError)]
         if not moved:

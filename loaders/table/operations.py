@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
+from os import urandom
 from typing import Any, ClassVar, TypeAlias
-from uuid import uuid4
 
 from loaders.table.clock import Stamp
 from loaders.table.positions import Key, KeyRange, Position
@@ -176,7 +177,7 @@ class Transact:
     name: ClassVar = "TransactWriteItems"
     contract: str
     steps: tuple[Step, ...]
-    token: str = field(default_factory=lambda: str(uuid4()))
+    token: str = field(default_factory=lambda: urandom(16).hex())
 
     @property
     def stamp(self) -> Stamp | None:
@@ -196,8 +197,13 @@ def _set_expression(attributes: Mapping[str, Any]) -> str:
     return f"SET {', '.join(present)}" + (f" REMOVE {', '.join(absent)}" if absent else "")
 
 
+@lru_cache(512)  # there are few: a condition is part of its contract, and a change sets few attributes
+def _names(expression: str) -> list[str]:
+    return _NAME.findall(expression)
+
+
 def _placeholders(expressions: list[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    names = sorted({name for text in expressions for name in _NAME.findall(text)})
+    names = sorted({name for text in expressions for name in _names(text)})
     placeholders: dict[str, Any] = {}
     if names:
         placeholders["ExpressionAttributeNames"] = {f"#{name}": name for name in names}

@@ -21,7 +21,7 @@ from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 from loaders.table.values import Item, WireItem, any_item_from_wire
 from loaders.tools.declarations import KINDS, World
 from loaders.tools.expiry import is_expired
@@ -192,7 +192,8 @@ class Doctor:
         """
         figures = [finding for finding in findings if finding.offset is not None and not await self._adjust(finding)]
         left, changed = [finding for finding in findings if finding.offset is None], list[Key]()
-        async for _ in attempts(_ROUNDS):
+        for attempt in range(_ROUNDS):
+            await pause(attempt)
             left = await self._again(left, changed)
             changed = [finding.key for finding in left if finding.repair is not None]
             repairs = [finding.repair for finding in left if finding.repair is not None]
@@ -208,7 +209,8 @@ class Doctor:
     async def _adjust(self, finding: Finding) -> bool:
         """Repairs figures, which may change at any time; returns whether it could."""
         repair = finding.repair
-        async for _ in attempts(_ROUNDS):
+        for attempt in range(_ROUNDS):
+            await pause(attempt)
             try:
                 assert repair is not None  # noqa: S101  # figures can always be repaired
                 await self._store.transact(repair)
@@ -223,7 +225,8 @@ class Doctor:
         """Those that are found every time. What is wrong with figures is known for sure."""
         figures = [finding for finding in findings if finding.offset is not None]
         findings = [finding for finding in findings if finding.offset is None]
-        async for _ in attempts(_CONFIRMATIONS):
+        for attempt in range(_CONFIRMATIONS):
+            await pause(attempt)
             if not findings:
                 break
             again = set(await self._again(findings))

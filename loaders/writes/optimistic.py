@@ -17,7 +17,7 @@ from loaders.conversion import Codec
 from loaders.reads.live_reservations import MovedError
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 from loaders.table.stamps import TooLateError
 from loaders.writes.log import Log
 from loaders.writes.timeline import settle
@@ -64,7 +64,8 @@ async def optimistic_write(
     """
     refused: Counter[str] = Counter()
     unseen: Counter[tuple[LockerId, int]] = Counter()
-    async for _ in attempts(contract.rounds):
+    for attempt in range(contract.rounds):
+        await pause(attempt)
         try:
             decision = await decide(refused)
         except MovedError as moved:
