@@ -65,17 +65,18 @@ class InvalidCursorError(SmartLockerError):
 
 
 class ResyncRequiredError(SmartLockerError):
-    """Activities were left out of a subscription; `cursor` is where to go on once the client has read the present."""
+    """Activities were left out of a subscription; after `cursor`, all are kept."""
 
     code = "RESYNC_REQUIRED"
     status = 410
 
     def __init__(self, cursor: str) -> None:
         super().__init__(
-            "Some activities cannot be sent any more. Query what you show again: what follows continues from the "
-            "cursor in extensions.",
+            "Activities were left out. Query what you show again, or subscribe again after the cursor in extensions, "
+            "from which on all are kept.",
             details={"cursor": cursor},
         )
+        self.cursor = cursor
 
 
 class QueryTooComplexError(SmartLockerError):

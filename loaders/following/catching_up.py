@@ -1,6 +1,7 @@
 """Catching up with a place since a cursor: its history as far as that was kept, and the log from there on."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import NamedTuple
 
 from domain.activity import Activity, PastActivity, history_places, past_activity
@@ -21,6 +22,8 @@ from loaders.table.positions import Position
 
 _HISTORY = "history"
 """The name of the follower that keeps history."""
+_MARGIN = timedelta(minutes=1)
+"""Of the time for which something is kept: nothing expires while it is read."""
 
 
 class Missed(NamedTuple):
@@ -45,7 +48,8 @@ async def missed(backend: Backend, place: str, after: Position) -> AsyncIterator
         after = keys.activities(place, settled).beginning
     start = keys.activity_time_of(after)
     kept = EARLIEST if place == WHOLE_LOG else await _kept_until(store)
-    history_starts, log_starts = shift(now, -backend.history_retention), shift(now, -backend.log_retention)
+    history_starts = shift(now, _MARGIN - backend.history_retention)
+    log_starts = shift(now, _MARGIN - backend.log_retention)
     if max(start, kept) < log_starts or (start < kept and start < history_starts):
         raise ResyncRequiredError(cursor_at(place, settled))
     position = after if start < kept else None
@@ -72,9 +76,12 @@ async def _logged(store: Store, start: Instant) -> AsyncIterator[tuple[Instant, 
     """The log since a time, in order: lists of activities, each with the time up to which there are no others."""
     after: dict[int, Position | None] = dict.fromkeys(range(keys.LOG_SHARDS))
     waiting: dict[tuple[str, int], LogEntry | DamagedItemError] = {}
+    until = EARLIEST
     while after:
-        reads = (LOG_TAIL.read(store, shard, start, consistent=True, after=last) for shard, last in after.items())
-        for shard, (found, is_all) in zip([*after], await together(reads), strict=True):
+        # Only the parts that are furthest behind: what was read of the others waits.
+        behind = [shard for shard, last in after.items() if last is None or keys.log_stamp_of(last.sk) == until]
+        reads = (LOG_TAIL.read(store, shard, start, consistent=True, after=after[shard]) for shard in behind)
+        for shard, (found, is_all) in zip(behind, await together(reads), strict=True):
             waiting |= {(place.sk, shard): entry for place, entry in found}
             if is_all:
                 del after[shard]

@@ -93,11 +93,14 @@ def _check_home(value: str) -> str:
     return value
 
 
-def activity_cursor(row: Record, request: RequestState) -> str:
-    """A cursor that passes nothing which may still be written or told."""
-    settled = request.settled_until or shift(request.backend.stamp().at, -HORIZON)
+def cursor_of(row: Record, settled: Instant) -> str:
+    """A cursor that passes nothing which may still be written or told, as all before a time was."""
     key = ACTIVITY.key_of(row)
     return encode_cursor(key if row.occurred_at <= settled else keys.activities(row.place, settled).beginning)
+
+
+def _cursor(row: Record, request: RequestState) -> str:
+    return cursor_of(row, request.settled_until or shift(request.backend.stamp().at, -HORIZON))
 
 
 def _actor(row: Record, request: RequestState) -> _Actor | None:
@@ -176,7 +179,7 @@ class Activity(Node):
         "Cursor to continue from in this list, in ascending order and without `window.from`. It is never later than 30 "
         "seconds ago, so that nothing is missed which is still being written, and some activities are returned again. "
         "If history is further behind, because no server has followed the log, what comes later may be before it.",
-        activity_cursor,
+        _cursor,
     )
     kind: ActivityKind = column("What happened.")
     occurred_at: Instant = column(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextvars import Context
 from typing import Any, NamedTuple, Protocol
 
@@ -15,8 +15,9 @@ from graphql import GraphQLError
 from domain.activity import Activity, ActivityKind, PastActivity, history_places, past_activity
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import Principal
-from domain.errors import ForbiddenError, QueryTooComplexError, ResyncRequiredError, SmartLockerError, UnavailableError
-from domain.times import EARLIEST, Instant, shift
+from domain.errors import QueryTooComplexError, ResyncRequiredError, SmartLockerError, UnavailableError
+from domain.times import EARLIEST, LATEST, Instant, shift
+from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import ACTIVITY
 from loaders.contracts.activity import WHOLE_LOG
@@ -24,7 +25,8 @@ from loaders.following.catching_up import cursor_at, missed
 from loaders.following.live import LiveLog
 from loaders.following.tail import TICK
 from loaders.table.positions import Position
-from resolvers.entities.activity import activity_cursor
+from resolvers.entities.activity import cursor_of
+from resolvers.entities.bindings.live import position_of
 from resolvers.execution import Result
 from resolvers.request_state import RequestState
 from server.http.endpoint import http_error, to_json
@@ -32,7 +34,7 @@ from server.http.error_format import format_errors, request_error
 from server.http.explanation import RequestCost, response_extensions
 from server.http.operations import Subscribed
 from server.http.request import GraphQLRequest
-from server.http_errors import HttpError
+from server.http_errors import HttpError, to_http_error
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits, caller_key, rate_limited
 
@@ -41,6 +43,8 @@ logger = logging.getLogger(__name__)
 _AT_ONCE = 100
 """How many activities of a subscription are shown together at most."""
 _MOST_WAITING = 1000
+_MOST_HELD_BYTES = 256 * 1024
+"""Of what happens while a client catches up; it is read again if there is more."""
 
 
 class Event(NamedTuple):
@@ -92,33 +96,37 @@ class Subscription:
         self.client = client
         self._held: list[Event] | None = None
         """Events that come while the client catches up."""
-        self._has_lost = False
-        self._cursor = ""
+        self._held_bytes = 0
         self._known: set[str] = set()
         """Activities that may be shown again."""
         self._known_until = EARLIEST
+        self.is_open = True
 
-    def hold(self, cursor: str) -> None:
-        """Keeps what happens until `release`; the cursor is that of now."""
-        self._held, self._cursor = [], cursor
+    def hold(self) -> None:
+        """Keeps what happens from now on until `release`."""
+        self._held, self._held_bytes = [], 0
+
+    def knows(self, activity: PastActivity) -> bool:
+        return activity.activity_id in self._known
 
     def note(self, activity: PastActivity) -> None:
-        """Notes that the client has an activity, since its query may show it again."""
+        """Notes that the client has an activity, since it may be found again."""
         self._known.add(activity.activity_id)
         self._known_until = max(self._known_until, activity.occurred_at)
 
-    def release(self) -> None:
-        """Passes on what was held; from here on, everything is passed on at once."""
-        held, self._held = self._held or [], None
-        if self._has_lost:
-            held = [self.query.queries.failure(ResyncRequiredError(self._cursor))]
+    def release(self) -> bool:
+        """Passes on what was held, and from here on everything at once; not if there was more than is kept."""
+        held = self._held or []
+        if self._held_bytes > _MOST_HELD_BYTES:
+            return False
+        self._held = None
         self.offer(held)
+        return True
 
     def offer(self, events: Sequence[Event]) -> None:
         if self._held is not None:
-            self._held += events
-            if len(self._held) > _MOST_WAITING:
-                self._held, self._has_lost = [], True
+            self._held_bytes += sum(len(event.payload) for event in events)
+            self._held = [*self._held, *events] if self._held_bytes <= _MOST_HELD_BYTES else []
             return
         if self._known:
             events = [event for event in events if event.activity_id not in self._known]
@@ -142,44 +150,83 @@ class LiveQuery:
         self.place = self.plan.wanted.place
         self.subscriptions: list[Subscription] = []
         self._waiting: deque[PastActivity] = deque()
+        self._showing: list[PastActivity] = []
+        """Those that wait no more, and were not all shown yet."""
         self._lost_since: str | None = None
         """Cursor before the first activity that was left out."""
         self._task: asyncio.Task[None] | None = None
+        self._deciding: asyncio.Task[None] | None = None
 
     @property
     def settled_until(self) -> Instant:
-        return self.queries.settled_until
+        """Up to when its subscriptions were offered everything."""
+        return self._settled_before(*self._showing, *self._waiting)
 
     def tell(self, activity: PastActivity) -> None:
         source, principal = self.plan.source, self.principal
         if not source.follows(principal, activity):
-            self.end(ForbiddenError())
+            if self._deciding is None:
+                self._deciding = asyncio.create_task(self._decide(), context=Context())
         elif source.shows(principal, activity, self.plan.wanted):
             if len(self._waiting) >= _MOST_WAITING and self._lost_since is None:
-                self._lost_since = cursor_at(self.place, self._settled_before(self._waiting))
+                self._lost_since = cursor_at(self.place, self._settled_before(*self._waiting))
             if self._lost_since is None:
                 self._waiting.append(activity)
-            self._start()
+            if self._task is None:
+                # Not in the context of the request whose change it is.
+                self._task = asyncio.create_task(self._work(), context=Context())
 
     def end(self, error: SmartLockerError) -> None:
         """Ends all of its subscriptions with an error."""
         for subscription in [*self.subscriptions]:
-            subscription.client.deliver([self.queries.failure(error)])
+            subscription.client.deliver([self.failure(error)])
             subscription.client.complete()
             self.queries.close(subscription)
 
     def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        for task in (self._task, self._deciding):
+            if task is not None:
+                task.cancel()
 
     def offer(self, events: Sequence[Event]) -> None:
         for subscription in [*self.subscriptions]:
             subscription.offer(events)
 
-    def _start(self) -> None:
-        if self._task is None:
-            # Not in the context of the request whose change it is.
-            self._task = asyncio.create_task(self._work(), context=Context())
+    def failure(self, error: SmartLockerError | HttpError) -> Event:
+        """An error that belongs to no activity, at the field: clients end a subscription at a result without data."""
+        return Event(self._failed(self.queries.error(error)))
+
+    def _not_shown(self, activity: PastActivity, error: SmartLockerError | HttpError, settled: Instant) -> Event:
+        """An activity that could not be shown: the client learns which one, and has a cursor to go on from."""
+        shown, cursor = self.queries.error(error), cursor_of(activity, settled)
+        shown["extensions"] |= {"activityId": activity.activity_id, "cursor": cursor}
+        return Event(self._failed(shown), activity.activity_id, cursor)
+
+    def _failed(self, error: dict[str, Any]) -> bytes:
+        key = self.plan.step.key
+        return orjson.dumps({"data": {key: None}, "errors": [error | {"path": [key]}]})
+
+    async def _decide(self) -> None:
+        """Ends the subscriptions if the object is not the caller's any more, by its present owner.
+
+        What another owner's object did is not shown in any case, and may have been told late: from before the object
+        became the caller's.
+        """
+        while True:
+            budget = RequestBudget(self.queries.limits.budgets, self.principal)
+            state = self.queries.new_state(self.principal, self._request, budget, self.settled_until)
+            try:
+                await self.plan.source.admit(self.plan.wanted, self.plan.step.path, state)
+            except UnavailableError as error:
+                await asyncio.sleep(error.retry_after_seconds)
+            except SmartLockerError as error:
+                self.end(error)
+                return
+            else:
+                self._deciding = None
+                return
+            finally:
+                await budget.spend(_units(state))
 
     async def _work(self) -> None:
         try:
@@ -187,23 +234,27 @@ class LiveQuery:
                 if self._lost_since is not None:
                     self._waiting.clear()
                     lost, self._lost_since = self._lost_since, None
-                    self.offer([self.queries.failure(ResyncRequiredError(lost))])
+                    self.offer([self.failure(ResyncRequiredError(lost))])
                     continue
                 batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
                 batch.sort(key=ACTIVITY.key_of)
-                async for events in self.shown(batch, self._settled_before(self._waiting), self.offer):
+                self._showing = batch
+                async for events in self.shown(batch, self._settled_before(*self._waiting), self.offer):
                     self.offer(events)
+                self._showing = []
         finally:
             self._task = None
 
-    def _settled_before(self, waiting: Iterable[PastActivity]) -> Instant:
+    def _settled_before(self, *waiting: PastActivity) -> Instant:
         """Up to when everything was told, but for what waits: no cursor passes that."""
-        return min([self.settled_until, *(shift(activity.occurred_at, -TICK) for activity in waiting)])
+        told = self.queries.settled_until
+        first = min((activity.occurred_at for activity in waiting), default=LATEST)
+        return told if told < first else shift(first, -TICK)
 
     async def shown(
         self, activities: Sequence[PastActivity], settled: Instant, notify: Callable[[Sequence[Event]], None]
     ) -> AsyncIterator[list[Event]]:
-        """Shows activities, in parts where they are too many for a limit or for what is left of the budget.
+        """Shows activities, in parts where they are too many for a limit.
 
         Where the budget is used up, `notify` tells so once, and they are shown when it is refilled.
         """
@@ -214,20 +265,19 @@ class LiveQuery:
             try:
                 events = await self._show(part, settled)
             except (QueryTooComplexError, HttpError) as error:
+                seconds = int(error.headers.get("Retry-After", 0)) if isinstance(error, HttpError) else 0
+                if seconds:
+                    if not has_notified:
+                        notify([self.failure(error)])
+                        has_notified = True
+                    await asyncio.sleep(seconds)
+                    parts.appendleft(part)
+                    continue
                 if len(part) > 1:
                     half = len(part) // 2
                     parts.extendleft([part[half:], part[:half]])
                     continue
-                seconds = int(error.headers.get("Retry-After", 0)) if isinstance(error, HttpError) else 0
-                if not seconds:
-                    events = [self.queries.failure(error)]
-                else:
-                    parts.appendleft(part)
-                    if not has_notified:
-                        notify([self.queries.failure(error)])
-                        has_notified = True
-                    await asyncio.sleep(seconds)
-                    continue
+                events = [self._not_shown(part[0], error, settled)]
             yield events
 
     async def _show(self, activities: Sequence[PastActivity], settled: Instant) -> list[Event]:
@@ -253,9 +303,7 @@ class LiveQuery:
             state.close()
             await budget.settle(state)
         return [
-            Event(
-                self._payload(result, request_id, state, cost), activity.activity_id, activity_cursor(activity, state)
-            )
+            Event(self._payload(result, request_id, state, cost), activity.activity_id, cursor_of(activity, settled))
             for activity, result in zip(activities, results, strict=True)
         ]
 
@@ -324,7 +372,7 @@ class LiveQueries:
         subscription = Subscription(self._query(subscribed), client)
         subscription.query.subscriptions.append(subscription)
         self._subscriptions.add(subscription)
-        subscription.hold(cursor_at(subscription.query.place, self.settled_until))
+        subscription.hold()
         try:
             await self._check_key(subscribed.principal)
         except BaseException:
@@ -347,6 +395,7 @@ class LiveQueries:
         if subscription not in self._subscriptions:
             return
         self._subscriptions.remove(subscription)
+        subscription.is_open = False
         query = subscription.query
         query.subscriptions.remove(subscription)
         if not query.subscriptions:
@@ -361,28 +410,34 @@ class LiveQueries:
             self._meter.subscribed(-1)
 
     async def catch_up(self, subscription: Subscription, subscribed: Subscribed) -> None:
-        """Delivers what the client has missed, if it names a cursor, and then what happened meanwhile."""
-        after = subscribed.plan.wanted.after
-        if after is None:
-            subscription.release()
-            return
-        try:
-            while True:
-                try:
-                    async for last in self._deliver_missed(subscription, subscribed, after):
-                        after = last
-                    break
-                except UnavailableError as error:
-                    subscription.client.deliver([self.failure(error)])
-                    await asyncio.sleep(error.retry_after_seconds)
-        except ResyncRequiredError as error:
-            subscription.client.deliver([self.failure(error)])
-        except SmartLockerError as error:
-            subscription.client.deliver([self.failure(error)])
-            subscription.client.complete()
-            self.close(subscription)
-            return
-        subscription.release()
+        """Delivers what the client has missed, if it names a cursor, and then what happened meanwhile.
+
+        If too much has happened meanwhile, that has been missed too.
+        """
+        query, client, after = subscription.query, subscription.client, subscribed.plan.wanted.after
+        last = after or keys.activities(query.place, self.settled_until).beginning
+        is_live, has_failed = after is None and subscription.release(), False
+        while not is_live:
+            subscription.hold()  # what was held is read
+            try:
+                async for reached in self._deliver_missed(subscription, subscribed, last):
+                    last = reached
+                is_live, has_failed = subscription.release(), False
+            except ResyncRequiredError as error:
+                client.deliver([query.failure(error)])
+                last = position_of(error.cursor, query.place)
+            except UnavailableError as error:
+                if not has_failed:
+                    client.deliver([query.failure(error)])
+                has_failed = True
+                await asyncio.sleep(error.retry_after_seconds)
+            except Exception as error:  # noqa: BLE001  # no client waits for ever
+                request_id = self.new_id()
+                failure = http_error(error, request_id, Deadline(self.limits.deadlines), self.limits)
+                client.deliver([query.failure(error if isinstance(error, SmartLockerError) else failure)])
+                client.complete()
+                self.close(subscription)
+                return
 
     async def _deliver_missed(
         self, subscription: Subscription, subscribed: Subscribed, after: Position
@@ -392,28 +447,33 @@ class LiveQueries:
         Whether the caller may follow the object is decided by its present owner, for each page anew.
         """
         query, client, (plan, request, principal) = subscription.query, subscription.client, subscribed
-        registered_at = self.settled_until
+        told_until = query.settled_until
         budget = RequestBudget(self.limits.budgets, principal)
-        reading = self.new_state(principal, request, budget, registered_at)
-        paid = 0.0
+        reading = self.new_state(principal, request, budget, told_until)
         async for until, activities in missed(reading.backend, plan.wanted.place, after):
-            deciding = self.new_state(principal, request, budget, registered_at)
+            deciding = self.new_state(principal, request, budget, told_until)
             owner_id = await plan.source.admit(plan.wanted, plan.step.path, deciding)
-            units = sum(_units(reading) + _units(deciding))
-            await budget.spend(units - paid)
-            paid = sum(_units(reading))
-            seen = [one for one in activities if plan.source.shows(principal, one, plan.wanted, owner_id)]
+            await budget.spend(_units(reading) + _units(deciding))
+            seen = [
+                one
+                for one in activities
+                if not subscription.knows(one) and plan.source.shows(principal, one, plan.wanted, owner_id)
+            ]
             for first in range(0, len(seen), _AT_ONCE):
-                part = seen[first : first + _AT_ONCE]
-                async for events in query.shown(part, until, client.deliver):
-                    client.deliver(events)
-                    await client.drained()
-            for activity in seen:
-                if activity.occurred_at > registered_at:
-                    subscription.note(activity)
+                part = deque(seen[first : first + _AT_ONCE])
+                async for events in query.shown([*part], until, client.deliver):
+                    for event in events:
+                        if not subscription.is_open:
+                            return
+                        client.deliver([event])
+                        await client.drained()
+                        activity = part.popleft()
+                        if activity.occurred_at > told_until:
+                            subscription.note(activity)
+                        if activity.occurred_at <= until:
+                            yield ACTIVITY.key_of(activity)
+                    self.meter(len(events))
             await self._wait_for_budget(subscription, budget)
-            if activities and activities[-1].occurred_at <= until:
-                yield ACTIVITY.key_of(activities[-1])
 
     async def _wait_for_budget(self, subscription: Subscription, budget: RequestBudget) -> None:
         """Waits until the caller has paid for what was read; tells so once."""
@@ -423,22 +483,23 @@ class LiveQueries:
                 await budget.begin()
             except HttpError as error:
                 if not has_notified:
-                    subscription.client.deliver([self.failure(error)])
+                    subscription.client.deliver([subscription.query.failure(error)])
                     has_notified = True
                 await asyncio.sleep(int(error.headers.get("Retry-After", 1)))
             else:
                 return
 
-    def failure(self, error: SmartLockerError | HttpError) -> Event:
-        """An error that belongs to no activity."""
-        request_id = self.new_id()
+    def error(self, error: SmartLockerError | HttpError, request_id: str | None = None) -> dict[str, Any]:
+        """An error as clients get it. No header can say when to try again, so `retryAfter` does."""
+        request_id = request_id or self.new_id()
         if isinstance(error, HttpError):
             shown = request_error(error.message, error.code, error.status, request_id)
-            if "Retry-After" in error.headers:
-                shown["extensions"]["retryAfter"] = int(error.headers["Retry-After"])
         else:
             (shown,) = format_errors([GraphQLError(error.message, original_error=error)], request_id, executed=True)
-        return Event(orjson.dumps({"data": None, "errors": [shown]}))
+            error = to_http_error(error)
+        if "Retry-After" in error.headers:
+            shown["extensions"]["retryAfter"] = int(error.headers["Retry-After"])
+        return shown
 
     def stop(self) -> None:
         """Ends all streams of events; WebSockets are closed by the server."""
@@ -488,5 +549,10 @@ class LiveQueries:
             del self._callers[caller]
 
 
-def _units(state: RequestState) -> tuple[float, float]:
-    return (0.0, 0.0) if state.trace is None else state.trace.units()
+def _units(state: RequestState) -> float:
+    """What a request has read since this was last asked."""
+    trace = state.trace
+    assert trace is not None  # noqa: S101  # every batch has one
+    units = sum(trace.units())
+    trace.records.clear()
+    return units

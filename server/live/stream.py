@@ -71,7 +71,7 @@ class EventStream(StreamResponse):
                 subscribed.plan.resume(self._last_event_id)
             subscription = await self._live.open(subscribed, self)
         except (SmartLockerError, HttpError) as error:
-            self.deliver([self._live.failure(error)])
+            self.deliver([Event(to_json({"errors": [self._live.error(error)]}))])
             self.complete()
             return
         self._live.streams.add(self)

@@ -22,7 +22,7 @@ from server.http.headers import HttpRequest
 from server.http.host_origin import HostOriginCheck
 from server.http.operations import Answer, Operations
 from server.http.request import parse_json, wants_cost
-from server.http_errors import HttpError, to_http_error
+from server.http_errors import HttpError
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
 from server.live.outbox import Outbox
@@ -35,7 +35,7 @@ _ALLOWED: Final = frozenset({"query", "mutation", "subscription"})
 _MAX_ID_LENGTH: Final = 128
 _MAX_REASON_BYTES: Final = 123
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
-_INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER, _TOO_SLOW = 4408, 4409, 4429, 1013, 1008
+_INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER = 4408, 4409, 4429, 1013
 _STATUS_OK: Final = 200
 _STATUS_UNAUTHENTICATED: Final = 401
 
@@ -117,7 +117,8 @@ class _Connection:
         self._scope = scope
         self._receive = receive
         self._send = send
-        self.outbox = Outbox(self._send_text, lambda: self.close(_TOO_SLOW, "The client reads too slowly"))
+        # It may come back, and then gets the rest as fast as it reads.
+        self.outbox = Outbox(self._send_text, lambda: self.close(_TRY_LATER, "The client reads too slowly"))
         self._closing: tuple[int, str] | None = None
         self._credentials: str | None = None
         self._has_begun = False
@@ -243,7 +244,7 @@ class _Connection:
                     raise
                 except Exception as error:  # noqa: BLE001  # every operation has an answer
                     failure = http_error(error, request_id, deadline, endpoint.limits)
-                    operation.fail([request_error(failure.message, failure.code, failure.status, request_id)])
+                    operation.fail([endpoint.live.error(failure, request_id)])
                     return
                 finally:
                     if observation is not None:
@@ -275,10 +276,9 @@ class _Connection:
         try:
             operation.subscription = subscription = await live.open(subscribed, operation)
         except (SmartLockerError, HttpError) as error:
-            failure = to_http_error(error) if isinstance(error, SmartLockerError) else error
-            if failure.status == _STATUS_UNAUTHENTICATED:
+            if error.status == _STATUS_UNAUTHENTICATED:
                 raise _CloseError(_FORBIDDEN, "Forbidden") from error
-            operation.fail([request_error(failure.message, failure.code, failure.status, REQUEST_ID.get() or "")])
+            operation.fail([live.error(error, REQUEST_ID.get())])
             return
         if operation.has_ended:
             live.close(subscription)

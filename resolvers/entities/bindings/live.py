@@ -73,9 +73,12 @@ class Live(Reading):
         if self.argument is not None and self.argument.parse is not None:
             key = (partial(self.argument.parse, name=to_camel_case(self.argument.name))(values[self.argument.name]),)
             place = (self.place if self.others is None or is_admin(request.principal) else self.others).format(*key)
-        kinds = values.get("kinds")
+        kinds, after = values.get("kinds"), values.get("after")
         return BoundLive(
-            key, place, None if kinds is None else frozenset(kinds), position_of(values.get("after"), place)
+            key,
+            place,
+            None if kinds is None else frozenset(kinds),
+            None if after is None else position_of(after, place),
         )
 
     def price(self, step: FieldStep, parents: int, bound: BoundLive) -> list[Charge]:
@@ -127,9 +130,8 @@ class Live(Reading):
         return [[*call.rows] for call in calls]
 
 
-def position_of(cursor: str | None, place: str) -> Position | None:
-    if cursor is None:
-        return None
+def position_of(cursor: str, place: str) -> Position:
+    """Raises an InvalidCursorError where it is not a cursor of this place."""
     position = decode_cursor(cursor, keys.activities(place), "after")
     time = keys.activity_time_of(position)
     try:

@@ -1,0 +1,55 @@
+"""Subscriptions: who is told what, once, in which order, and until when."""
+
+from typing import Any
+
+from tests.api import RENAME, TRANSFER, UPDATE_STATUS, Api
+from tests.conftest import OpenApi
+from tests.feeds import connected, since
+from tests.principals import owner
+
+ADA, BOB = owner("ada"), owner("bob")
+LOCKER = """subscription ($after: String, $kinds: [ActivityKind!]) { lockerActivity(lockerId: "l1", after: $after,
+  kinds: $kinds) { activityId cursor kind version ownerId locker { status ownerId } } }"""
+
+
+def kinds(activities: list[dict[str, Any]]) -> list[str]:
+    return [activity["kind"] for activity in activities]
+
+
+async def test_what_happened_since_a_cursor_and_what_happens_is_told_once_and_in_order(one: Api) -> None:
+    async with connected(one.by(ADA)) as connection:
+        feed = connection.subscribe(LOCKER, after=since("locker:l1"))
+        assert kinds([await feed.activity()]) == ["LOCKER_REGISTERED"]
+        await one.done(UPDATE_STATUS, lockerId="l1", newStatus="MAINTENANCE", expectedVersion=1)
+        await one.done(RENAME, lockerId="l1", alias="x", expectedVersion=2)
+        told = await feed.activities(2)
+    assert kinds(told) == ["LOCKER_STATUS_CHANGED", "LOCKER_CHANGED"]
+    assert [activity["version"] for activity in told] == [2, 3]
+    assert told[0]["locker"] == {"status": "MAINTENANCE", "ownerId": "ada"}
+    assert feed.is_empty
+
+
+async def test_a_subscription_ends_at_once_when_its_locker_is_transferred(one: Api) -> None:
+    await one.owner("bob")
+    async with connected(one.by(ADA)) as connection:
+        feed = connection.subscribe(LOCKER, after=since("locker:l1"))
+        await feed.activity()
+        await one.done(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+        await one.done(RENAME, lockerId="l1", alias="bob's", expectedVersion=2)
+        assert (await feed.error())["code"] == "FORBIDDEN"
+        assert await feed.result() is None
+        again = connection.subscribe(LOCKER, after=since("locker:l1"))
+        assert (await again.error())["code"] == "FORBIDDEN"
+
+
+async def test_who_has_just_become_the_owner_stays_subscribed(one: Api, open_api: OpenApi) -> None:
+    await one.owner("bob")
+    async with open_api() as other, connected(other.by(BOB)) as connection, connected(one.by(BOB)) as first:
+        await one.done(RENAME, lockerId="l1", alias="ada's", expectedVersion=1)
+        await one.done(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=2)
+        feed = connection.subscribe(LOCKER, after=since("locker:l1"))
+        told = await feed.activities(3)
+        assert kinds(told) == ["LOCKER_REGISTERED", "LOCKER_CHANGED", "LOCKER_TRANSFERRED"]
+        assert first.subscribe(LOCKER).is_empty
+        await one.done(RENAME, lockerId="l1", alias="bob's", expectedVersion=3)
+        assert (await feed.activity())["version"] == 4
