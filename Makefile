@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql base-images lock clean
+.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -43,6 +43,10 @@ log: $(VENV)/tested
 # Compares figures with a count of the table after 10,000 changes at once and at least 25 kills of followers; some minutes.
 figures: $(VENV)/tested
 	FIGURES_CHANGES=10000 $(BIN)/python -m pytest tests/loaders/test_figures.py
+
+# Causes the fault of every alert at a running server, about half a minute.
+gameday: $(VENV)/deploy-tools
+	$(BIN)/python -m pytest -s tests/deploy/test_game_day.py
 
 lint: $(VENV)/tested
 	$(BIN)/ruff format --check .
