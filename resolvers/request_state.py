@@ -105,6 +105,8 @@ class RequestState:
     """Counts what graphql-core executes."""
     settled_until: Instant | None = None
     """Of a subscription: up to when the client has all activities. What they name is read strongly, then."""
+    kept_until: Instant | None = field(default=None, init=False)
+    """Up to when everything is in the histories that were read, if a cursor is asked of them."""
     price: Price | None = field(default=None, init=False)
     has_hidden: bool = field(default=False, init=False)
     """Whether something was read that the response leaves out without an error."""

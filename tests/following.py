@@ -8,7 +8,7 @@ from typing import Any
 from domain.activity import Activity, ActivityKind, Happening
 from domain.models import OwnerId
 from domain.times import Instant, shift
-from loaders.codecs import LOG_ENTRY, LogEntry
+from loaders.codecs import LOG_ENTRY, LOG_LEASE, LogEntry, LogLease
 from loaders.following.followers import Fence
 from loaders.log import encode_happenings
 from tests.tables import PlainClient, put
@@ -48,6 +48,13 @@ def entry(stamp: Instant, name: str, shard: int = 0) -> dict[str, Any]:
     )
     key = LOG_ENTRY.key_of(one)
     return {"PK": key.pk, "SK": key.sk, **LOG_ENTRY.encode(one)}
+
+
+def lease(shard: int, **positions: Instant) -> dict[str, Any]:
+    """The lease of a part of the log that nobody holds, with the positions of followers."""
+    one = LogLease(shard=shard, number=1, counter=1, positions=positions, holder=None)
+    key = LOG_LEASE.key_of(one)
+    return {"PK": key.pk, "SK": key.sk, **LOG_LEASE.encode(one)}
 
 
 async def log(client: PlainClient, table: str, *entries: dict[str, Any]) -> None:

@@ -12,9 +12,9 @@ LOG_LEASES = ReadOne(
     purpose="Who follows a part of the log, and how far its followers have got",
     codec=LOG_LEASE,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="Requests read it for the time as of which figures are right, and a subscription that is resumed for how far "
-    "history goes. Every process that may follow reads, once "
-    "a second, those leases that others hold, and takes one that has not changed for ten seconds by its own timer.",
+    note="Requests read it for the time as of which figures are right, and for how far history goes: where the cursor "
+    "of an activity is selected, and where a subscription is resumed. Every process that may follow reads, once a "
+    "second, those leases that others hold, and takes one that has not changed for ten seconds by its own timer.",
     cardinality="One item for each of the four parts of the log.",
     hot_partition="Each is read once a second by every process that may follow.",
 )

@@ -1,6 +1,6 @@
 """Catching up with a place since a cursor: its history as far as that was kept, and the log from there on."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from loaders.log import HORIZON
 from loaders.table.client import Store
 from loaders.table.positions import Position
 
+LEASES = [(shard,) for shard in range(keys.LOG_SHARDS)]
+"""The keys of the leases of all parts of the log."""
 _HISTORY = "history"
 """The name of the follower that keeps history."""
 _MARGIN = timedelta(minutes=1)
@@ -47,7 +49,7 @@ async def missed(backend: Backend, place: str, after: Position) -> AsyncIterator
     if keys.activity_time_of(after) > settled:
         after = keys.activities(place, settled).beginning
     start = keys.activity_time_of(after)
-    kept = EARLIEST if place == WHOLE_LOG else await _kept_until(store)
+    kept = EARLIEST if place == WHOLE_LOG else kept_until(await LOG_LEASES.read_many(store, LEASES, consistent=True))
     history_starts = shift(now, _MARGIN - backend.history_retention)
     log_starts = shift(now, _MARGIN - backend.log_retention)
     if max(start, kept) < log_starts or (start < kept and start < history_starts):
@@ -63,9 +65,8 @@ async def missed(backend: Backend, place: str, after: Position) -> AsyncIterator
         yield Missed(min(until, settled), [row for row in rows if ACTIVITY.key_of(row) > after])
 
 
-async def _kept_until(store: Store) -> Instant:
-    """Up to when everything that was logged is in history."""
-    leases = await LOG_LEASES.read_many(store, [(shard,) for shard in range(keys.LOG_SHARDS)], consistent=True)
+def kept_until(leases: Sequence[LogLease | Exception | None]) -> Instant:
+    """Up to when everything that was logged is in history, given the leases of all parts of the log."""
     for lease in leases:
         if isinstance(lease, Exception):
             raise lease

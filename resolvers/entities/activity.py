@@ -20,11 +20,11 @@ from domain.authorization import (
 )
 from domain.ids import check_id
 from domain.models import OwnerId
-from domain.times import Instant, parse_instant, shift
+from domain.times import LATEST, Instant, parse_instant, shift
 from loaders import keys
 from loaders.codecs import ACTIVITY
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
-from loaders.contracts.activity import ACTIVITY_BY_KEY, LOG_ACTIVITY
+from loaders.contracts.activity import ACTIVITY_BY_KEY, LOG_ACTIVITY, WHOLE_LOG
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
@@ -53,6 +53,7 @@ from resolvers.bindings.rules import (
 from resolvers.entities.access_codes import VISIBLE_CODES, AccessCode
 from resolvers.entities.base import entity, id_argument
 from resolvers.entities.bindings.activity import (
+    SELECTS_CURSOR,
     HistoryPages,
     LogPages,
     sees_activity,
@@ -100,7 +101,9 @@ def cursor_of(row: Record, settled: Instant) -> str:
 
 
 def _cursor(row: Record, request: RequestState) -> str:
-    return cursor_of(row, request.settled_until or shift(request.backend.stamp().at, -HORIZON))
+    settled = request.settled_until or shift(request.backend.stamp().at, -HORIZON)
+    kept = LATEST if row.place == WHOLE_LOG else request.kept_until or LATEST
+    return cursor_of(row, min(settled, kept))
 
 
 def _actor(row: Record, request: RequestState) -> _Actor | None:
@@ -176,10 +179,11 @@ class Activity(Node):
 
     activity_id: strawberry.ID = column("Id of the activity.")
     cursor: str = column(
-        "Cursor to continue from in this list, in ascending order and without `window.from`. It is never later than 30 "
-        "seconds ago, so that nothing is missed which is still being written, and some activities are returned again. "
-        "If history is further behind, because no server has followed the log, what comes later may be before it.",
+        "Cursor to continue from, in a subscription, or in this list in ascending order and without `window.from`. It "
+        "is never later than 30 seconds ago, nor than what history was kept up to, so that nothing is missed which is "
+        "still being written, and some activities come again, with the same `activityId`.",
         _cursor,
+        reads=(SELECTS_CURSOR, "occurred_at", "activity_id"),
     )
     kind: ActivityKind = column("What happened.")
     occurred_at: Instant = column(

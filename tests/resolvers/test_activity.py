@@ -14,14 +14,18 @@ from domain.models import OwnerId
 from domain.times import to_seconds
 from domain.webhook_bodies import delivery_body
 from loaders.backend import Backend
+from loaders.following.catching_up import cursor_at
 from loaders.following.registry import FollowingParts
+from loaders.table.clock import utc_now
 from tests import codes, logged, places
 from tests.api import TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import Dump, OpenApi, Prepared
+from tests.following import at, lease
 from tests.history import keep_history
 from tests.inputs import document
 from tests.principals import admin, device, owner, partner
 from tests.reservations import START
+from tests.tables import PlainClient, put
 from tests.wire import Wire
 
 PLACE, OTHER = places.ulid(0), places.ulid(1)
@@ -330,6 +334,25 @@ async def test_the_cursor_of_an_activity_never_passes_what_may_still_be_written(
     again = [node["activityId"] for node in (await lived.run(query, after=seen[-1][1]))["activity"]["nodes"]]
     assert again[: len(seen)] == [activity_id for activity_id, _ in seen]
     assert len(again) == len(seen) + 1
+
+
+async def test_the_cursor_of_an_activity_in_a_history_never_passes_what_was_kept_of_any_part_of_the_log(
+    lived: Api, wire: Wire, plain_client: PlainClient, table: str
+) -> None:
+    now = utc_now()
+    await put(plain_client, table, *(lease(shard, history=at(now, -60 * (shard + 1))) for shard in range(4)))
+    wire.reset()
+    field = "activity(orderBy: ASC) { nodes { cursor } }"
+    data = await lived.run(
+        f'{{ locker(lockerId: "l1") {{ {field} again: {field} }} owner(ownerId: "bob") {{ {field} }} }}'
+    )
+    shown = [*data["locker"].values(), data["owner"]["activity"]]
+    places = [*["locker:l1"] * 2, "owner:bob"]
+    for place, found in zip(places, shown, strict=True):
+        assert {node["cursor"] for node in found["nodes"]} == {cursor_at(place, at(now, -240))}
+    leases = [call for call in wire.of("BatchGetItem") if call.keys[0][0].startswith("LEASE#")]
+    assert len(leases) == 1
+    assert all(call.started > leases[0].ended for call in wire.of("Query"))
 
 
 async def test_an_activity_is_found_by_its_global_id_which_is_the_same_in_every_list(lived: Api) -> None:

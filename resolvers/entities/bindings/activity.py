@@ -1,6 +1,6 @@
 """Activities: the part of a history that a caller may see, and the log as a whole."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +9,17 @@ from domain.authorization import Principal, acts_for, is_admin, may_see_locker
 from domain.models import Locker, LockerId, OwnerId
 from loaders.contracts.activity import LOG_ACTIVITY
 from loaders.contracts.base import Contract
+from loaders.contracts.following import LOG_LEASES
 from loaders.contracts.reading import ReadPage
+from loaders.following.catching_up import LEASES, kept_until
 from loaders.keys import LOG_SHARDS
 from loaders.pages import Page
-from resolvers.bindings.base import Charge, FieldStep
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, look_up_charge
 from resolvers.bindings.lists import BoundPage, Lists, Pages
 from resolvers.request_state import ArgumentContext, RequestState
+
+SELECTS_CURSOR = "place"
+"""The attribute that only the cursor of an activity reads."""
 
 
 def sees_of_owner(principal: Principal, activity: PastActivity, owner_id: OwnerId) -> bool:
@@ -43,7 +48,8 @@ class HistoryPages(Pages):
     """A page of the history of each parent, without the activities that the caller may not see.
 
     `sees` decides by the owner of the parent, which `key` names last. Where there is a list for `others`, these are
-    callers who are not admins, and may see all of it.
+    callers who are not admins, and may see all of it. Where the cursor of an activity is selected, it is read first how
+    far history was kept: of what comes later, some may be missing.
     """
 
     sees: Callable[[Principal, PastActivity, OwnerId], bool] | None = None
@@ -51,7 +57,18 @@ class HistoryPages(Pages):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (self.contract,) if self.others is None else (self.contract, self.others)
+        return (*((self.contract,) if self.others is None else (self.contract, self.others)), LOG_LEASES)
+
+    def price(self, step: FieldStep, parents: int, bound: BoundPage) -> list[Charge]:
+        leases = [look_up_charge(LOG_LEASES, LOG_SHARDS)] if SELECTS_CURSOR in step.uses else []
+        return [*leases, *Pages.price(self, step, parents, bound)]
+
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
+        if request.kept_until is None and any(SELECTS_CURSOR in call.step.uses for call in calls):
+            leases = await request.loaders.of(LOG_LEASES).load_bulk(LEASES, calls[0].step.path)
+            request.kept_until = kept_until(leases)
+        return await Pages.fetch(self, calls, execution)
 
     def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         contract, keys = Pages.lists(self, values, request)

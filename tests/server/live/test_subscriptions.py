@@ -2,10 +2,16 @@
 
 from typing import Any
 
+from loaders import keys
+from loaders.backend import Backend
+from loaders.table.clock import utc_now
 from tests.api import RENAME, TRANSFER, UPDATE_STATUS, Api
 from tests.conftest import OpenApi
 from tests.feeds import connected, since
+from tests.following import at, entry, lease
+from tests.history import keep_history
 from tests.principals import owner
+from tests.tables import PlainClient, put
 
 ADA, BOB = owner("ada"), owner("bob")
 LOCKER = """subscription ($after: String, $kinds: [ActivityKind!]) { lockerActivity(lockerId: "l1", after: $after,
@@ -40,6 +46,30 @@ async def test_a_subscription_ends_at_once_when_its_locker_is_transferred(one: A
         assert await feed.result() is None
         again = connection.subscribe(LOCKER, after=since("locker:l1"))
         assert (await again.error())["code"] == "FORBIDDEN"
+
+
+async def test_a_cursor_of_a_list_misses_nothing_that_history_does_not_have_yet(
+    one: Api, backend: Backend, plain_client: PlainClient, table: str
+) -> None:
+    now = utc_now()
+    await keep_history(backend.store)
+    behind = keys.log_shard("somewhere")
+    await put(
+        plain_client,
+        table,
+        entry(at(now, -600), "late", behind),
+        *(lease(shard, history=at(now, -3600 if shard == behind else -40)) for shard in range(keys.LOG_SHARDS)),
+    )
+    listed = await one.by(ADA).run('{ owner(ownerId: "ada") { activity { nodes { activityId cursor } } } }')
+    (newest, *_) = nodes = listed["owner"]["activity"]["nodes"]
+    async with connected(one.by(ADA)) as connection:
+        feed = connection.subscribe(
+            'subscription ($after: String) { ownerActivity(ownerId: "ada", after: $after) { activityId } }',
+            after=newest["cursor"],
+        )
+        assert await feed.activity() == {"activityId": "late-0"}
+        again = [activity["activityId"] for activity in await feed.activities(len(nodes))]
+    assert again == [node["activityId"] for node in reversed(nodes)]
 
 
 async def test_who_has_just_become_the_owner_stays_subscribed(one: Api, open_api: OpenApi) -> None:
