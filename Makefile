@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql gameday base-images lock clean
+.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -109,6 +109,10 @@ $(VENV)/deploy-tools: $(VENV)/tested requirements-deploy.txt
 graphiql:
 	cd graphiql && npm ci --ignore-scripts --no-progress && npm run build
 
+# Builds the dashboard anew, with the types of its documents; what it builds is committed, too.
+dashboard:
+	cd examples/dashboard && npm ci --ignore-scripts --no-progress && npm run types && npm run build
+
 # Pins the base images by the digests that their tags have now; needs Docker and a registry.
 base-images:
 	for image in $$(sed -n 's/^FROM \([^@ ]*\)@.*/\1/p' Dockerfile | sort -u); do \
@@ -126,4 +130,4 @@ lock:
 		--group deploy --constraint requirements-test.txt --output-file requirements-deploy.txt
 
 clean:
-	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist
+	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist examples/dashboard/node_modules examples/dashboard/dist

@@ -1,10 +1,10 @@
-// Copies vite's output to the server: compressed, with the licenses of all packages and a digest of the sources.
+// Copies vite's output to a folder of the server, the first argument: compressed, with the licenses of all packages and a digest of the sources.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const TARGET = '../server/static/graphiql';
+const [TARGET, PAGE] = process.argv.slice(2);
 const LICENSE_FILE = /^(licen[cs]e|notice|thirdpartynotices)/i;
 
 rmSync(TARGET, { recursive: true, force: true });
@@ -30,7 +30,7 @@ function licenses() {
       const contents = files.map(file => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim());
       return [`${name} ${version} (${license})${by ? `, by ${by}` : ''}`, ...contents].join('\n\n');
     });
-  const opening = 'GraphiQL is built from these packages, each under its own license.';
+  const opening = `${PAGE} is built from these packages, each under its own license.`;
   return `${[opening, ...texts].join(`\n\n${'='.repeat(80)}\n\n`)}\n`;
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -31,8 +31,8 @@ from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
+from server.http.built_pages import BuiltPage
 from server.http.endpoint import GraphQLEndpoint
-from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
@@ -146,6 +146,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     read_key = partial(_read_key, states)
     live = LiveQueries(lambda: states.backend, states.new_live, limits, most, new_id, read_key, telemetry.meter)
     states.listener = live.log
+    graphiql = BuiltPage("graphiql") if settings.shows_graphiql else None
     check = HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins)
     authenticate = parts.authenticator or _authenticator(settings, issuer, read_key, clock)
     endpoint = GraphQLEndpoint(
@@ -155,7 +156,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
         check,
         limits,
         require_usable_table=readiness.require_usable_table,
-        shows_graphiql=settings.shows_graphiql,
+        graphiql_page=None if graphiql is None else graphiql.page,
         new_stream=partial(EventStream, live),
     )
     sockets = WebSocketEndpoint(
@@ -183,7 +184,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     application = _Application(
         observed,
         sockets,
-        routes=[*telemetry.routes(), *_pages(settings), *health_routes(readiness), Route("/", _home)],
+        routes=[*telemetry.routes(), *_pages(settings, graphiql), *health_routes(readiness), Route("/", _home)],
         middleware=[
             Middleware(SecurityHeaders, readiness),
             *([Middleware(Cors, settings.cors_origins, refused_origins)] if settings.cors_origins else []),
@@ -264,12 +265,18 @@ class _Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
-def _pages(settings: Settings) -> list[Route]:
-    """The files of the GraphiQL page; in development, also the tokens of its demo callers."""
-    if not settings.shows_graphiql:
-        return []
-    pages = [Route("/graphql/assets/{name}", graphiql_asset)]
-    if not settings.is_production:
+def _pages(settings: Settings, graphiql: BuiltPage | None) -> list[Route]:
+    """The files of the pages; in development, also the tokens of their demo callers."""
+    pages = [] if graphiql is None else [Route("/graphql/assets/{name}", graphiql.asset)]
+    if settings.shows_dashboard:
+        dashboard = BuiltPage("dashboard")
+
+        async def page(_: Request) -> Response:
+            return dashboard.page()
+
+        pages += [Route("/dashboard", page), Route("/dashboard/", page)]
+        pages.append(Route("/dashboard/assets/{name}", dashboard.asset))
+    if pages and not settings.is_production:
         tokens = demo_tokens(settings.data_dir)
         # The page asks for them below its own address, which may be /graphql/.
         pages += [Route("/graphql/tokens", tokens), Route("/graphql//tokens", tokens)]

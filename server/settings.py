@@ -200,6 +200,8 @@ class Settings(BaseSettings):
     """Who may ask for explanations. Unset: everyone in development, admins in production."""
     graphiql: Literal["on", "off"] | None = None
     """Whether browsers get GraphiQL. Unset: in development only."""
+    dashboard: Literal["on", "off"] | None = None
+    """Whether the dashboard is at /dashboard. Unset: in development only."""
     allowed_hosts: _Names = ("localhost", "127.0.0.1", "[::1]")
     """Host names that requests may use, in addition to the address listened on; `*` allows any name."""
     cors_origins: _Origins = ()
@@ -294,6 +296,10 @@ class Settings(BaseSettings):
     @property
     def shows_graphiql(self) -> bool:
         return not self.is_production if self.graphiql is None else self.graphiql == "on"
+
+    @property
+    def shows_dashboard(self) -> bool:
+        return not self.is_production if self.dashboard is None else self.dashboard == "on"
 
     @property
     def logs_requests(self) -> bool:

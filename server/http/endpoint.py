@@ -16,7 +16,6 @@ from server.auth.authenticator import Authenticator
 from server.http.compression import compress
 from server.http.error_format import internal_message, request_error
 from server.http.explanation import RequestCost
-from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
 from server.http.host_origin import HostOriginCheck
 from server.http.negotiation import EVENTS, GRAPHQL, HTML, JSON, choose_media_type
@@ -48,7 +47,8 @@ class GraphQLEndpoint:
     limits: RequestLimits
     _: KW_ONLY
     require_usable_table: Callable[[], None]
-    shows_graphiql: bool
+    graphiql_page: Callable[[], Response] | None
+    """The page for browsers, if they get one."""
     new_stream: Callable[[Answer, Request, str], StreamResponse]
     """Answers a subscription with events: its request, the response so far, and the request's id."""
 
@@ -77,8 +77,8 @@ class GraphQLEndpoint:
         self.host_origin_check.check(request)
         if request.method not in _OPERATION_TYPES:
             raise HttpError(405, "Send GraphQL requests by GET or POST.", headers={"Allow": "GET, POST"})
-        if self.shows_graphiql and _wants_page(request):
-            return graphiql_page()
+        if self.graphiql_page is not None and _wants_page(request):
+            return self.graphiql_page()
         accepts_events = choose_media_type(_header(request, "accept"), (EVENTS,)) is not None
         if media_type is None and not accepts_events:
             raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")

@@ -10,6 +10,7 @@ import pytest
 from loaders.backend import Backend
 from loaders.tools.demo import DemoShape, load_demo
 from tests.api import Api
+from tests.conftest import OpenApi
 from tests.npm import pinned
 
 ROOT = Path(__file__).parents[3]
@@ -112,15 +113,17 @@ async def test_only_the_files_of_the_page_can_be_read_and_only_read(api: Api) ->
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_the_build_was_made_from_the_sources_beside_it() -> None:
+@pytest.mark.parametrize(("folder", "page"), [("graphiql", "graphiql"), ("examples/dashboard", "dashboard")])
+def test_a_build_was_made_from_its_sources(folder: str, page: str) -> None:
+    sources = ROOT / folder
     paths = sorted(
-        path.relative_to(SOURCES).as_posix()
-        for path in SOURCES.rglob("*")
-        if path.is_file() and path.relative_to(SOURCES).parts[0] not in {"node_modules", "dist", "README.md"}
+        path.relative_to(sources).as_posix()
+        for path in sources.rglob("*")
+        if path.is_file() and path.relative_to(sources).parts[0] not in {"node_modules", "dist", "README.md"}
     )
-    marks = [f"{path}\n{sha256((SOURCES / path).read_bytes()).hexdigest()}\n" for path in paths]
-    built_from = (BUILT / "sources.sha256").read_text().strip()
-    assert sha256("".join(marks).encode()).hexdigest() == built_from, "graphiql/ has changed: run `make graphiql`"
+    marks = [f"{path}\n{sha256((sources / path).read_bytes()).hexdigest()}\n" for path in paths]
+    built_from = (BUILT.parent / page / "sources.sha256").read_text().strip()
+    assert sha256("".join(marks).encode()).hexdigest() == built_from, f"{folder} has changed: run `make {page}`"
 
 
 def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
@@ -134,7 +137,9 @@ def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
     assert "SIL OPEN FONT LICENSE" in licenses
 
 
-@pytest.mark.parametrize("folder", ["graphiql", "loaders/table", "tests/clients/webhooks", "tests/http"])
+@pytest.mark.parametrize(
+    "folder", ["graphiql", "examples/dashboard", "loaders/table", "tests/clients/webhooks", "tests/http"]
+)
 def test_npm_packages_are_pinned_by_hash_and_by_no_registry(folder: str) -> None:
     packages = pinned(ROOT / folder)
     assert packages
@@ -172,3 +177,18 @@ async def test_the_examples_give_the_promised_answers_on_the_demo_data(api: Api,
     assert len(activities) == 10
     assert {activity["actor"] and activity["actor"]["role"] for activity in activities} >= {None, "DEVICE"}
     assert any(activity["reservation"] for activity in activities)
+
+
+async def test_the_dashboard_is_served_where_the_settings_say_so(open_api: OpenApi) -> None:
+    for settings, status in (
+        ({}, 200),
+        ({"profile": "production"}, 404),
+        ({"profile": "production", "dashboard": "on"}, 200),
+    ):
+        async with open_api(**settings) as api:
+            page = await api.client.get("/dashboard")
+            assert page.status_code == status
+            if status == 200:
+                assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+                for address in re.findall(r'(?:src|href)="(/dashboard/[^"]+)"', page.text):
+                    assert (await api.client.get(address)).status_code == 200, address
