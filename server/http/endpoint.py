@@ -68,7 +68,13 @@ class GraphQLEndpoint:
             return
         except Exception as error:  # noqa: BLE001  # every request has a response
             failure = http_error(error, request_id, deadline, self.limits)
-            response = _error_response(failure, media_type or JSON, request_id, cost)
+            content = _error_content(failure, request_id, cost)
+            if media_type is None and isinstance(failure, GraphQLRequestError):
+                response = self.new_stream(
+                    Answer(content, has_failed=True, operation_type=None, subscribed=None), request, request_id
+                )
+            else:
+                response = _error_response(failure, content, media_type or JSON)
         if not isinstance(response, StreamResponse):
             response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)
@@ -91,7 +97,9 @@ class GraphQLEndpoint:
         cost.is_requested = wants_cost(request.headers, content)
         allowed = _OPERATION_TYPES[request.method]
         answer = await self.operations.answer(content, request.headers, principal, budget, cost, request_id, allowed)
-        if answer.operation_type == SUBSCRIPTION and (answer.subscribed is not None or "errors" in answer.body):
+        # Without an operation, what a client wants that accepts nothing but events is a subscription.
+        wanted = answer.operation_type or (SUBSCRIPTION if media_type is None else None)
+        if answer.subscribed is not None or ("errors" in answer.body and wanted == SUBSCRIPTION):
             if accepts_events:
                 return self.new_stream(answer, request, request_id)
             if answer.subscribed is not None:
@@ -132,11 +140,15 @@ def _wants_page(request: Request) -> bool:
     )
 
 
-def _error_response(error: HttpError, media_type: str, request_id: str, cost: RequestCost) -> Response:
+def _error_content(error: HttpError, request_id: str, cost: RequestCost) -> dict[str, Any]:
     content: dict[str, Any] = {"errors": [request_error(error.message, error.code, error.status, request_id)]}
     extensions = cost.rejected_extensions
     if extensions:
         content["extensions"] = extensions
+    return content
+
+
+def _error_response(error: HttpError, content: dict[str, Any], media_type: str) -> Response:
     is_success = isinstance(error, GraphQLRequestError) and media_type == JSON
     response = _json(content, _OK if is_success else error.status, media_type)
     response.headers.update(error.headers)

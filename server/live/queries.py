@@ -342,6 +342,7 @@ class LiveQueries:
         self._subscriptions: set[Subscription] = set()
         self.streams: set[Stream] = set()
         """Streams of events, which end when the server stops."""
+        self.is_stopping = False
 
     @property
     def settled_until(self) -> Instant:
@@ -502,7 +503,8 @@ class LiveQueries:
         return shown
 
     def stop(self) -> None:
-        """Ends all streams of events; WebSockets are closed by the server."""
+        """Ends all streams of events, as the server stops; WebSockets are closed by it."""
+        self.is_stopping = True
         for stream in [*self.streams]:
             stream.stop()
 

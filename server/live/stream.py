@@ -66,22 +66,24 @@ class EventStream(StreamResponse):
             self.deliver([Event(to_json(self._answer.body))])
             self.complete()
             return
+        self._live.streams.add(self)
         try:
+            if self._live.is_stopping:
+                return
             if self._last_event_id:
                 subscribed.plan.resume(self._last_event_id)
             subscription = await self._live.open(subscribed, self)
+            catching_up = asyncio.create_task(self._live.catch_up(subscription, subscribed))
+            try:
+                await self._until_it_ends(subscribed)
+            finally:
+                catching_up.cancel()
+                self._live.close(subscription)
         except (SmartLockerError, HttpError) as error:
             self.deliver([Event(to_json({"errors": [self._live.error(error)]}))])
             self.complete()
-            return
-        self._live.streams.add(self)
-        catching_up = asyncio.create_task(self._live.catch_up(subscription, subscribed))
-        try:
-            await self._until_it_ends(subscribed)
         finally:
             self._live.streams.discard(self)
-            catching_up.cancel()
-            self._live.close(subscription)
 
     async def _until_it_ends(self, subscribed: Subscribed) -> None:
         expires_at = subscribed.principal.expires_at

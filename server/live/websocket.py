@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -29,6 +30,8 @@ from server.live.outbox import Outbox
 from server.live.queries import Event, LiveQueries, Subscription
 from server.telemetry.observation import REQUEST_ID, Observation, record_caller
 
+logger = logging.getLogger(__name__)
+
 SUBPROTOCOL: Final = "graphql-transport-ws"
 _INIT_SECONDS: Final = 5
 _ALLOWED: Final = frozenset({"query", "mutation", "subscription"})
@@ -36,6 +39,7 @@ _MAX_ID_LENGTH: Final = 128
 _MAX_REASON_BYTES: Final = 123
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
 _INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER = 4408, 4409, 4429, 1013
+_RESTART, _INTERNAL_ERROR = 1012, 1011
 _STATUS_OK: Final = 200
 _STATUS_UNAUTHENTICATED: Final = 401
 
@@ -136,13 +140,30 @@ class _Connection:
             while (message := await self._receive())["type"] != "websocket.disconnect":
                 if message["type"] == "websocket.receive" and self._closing is None:
                     await self._take(message)
+            if message.get("code") == _RESTART:
+                await self._finish()
         finally:
             self._timer.cancel()
             for operation in [*self._operations.values()]:
                 self._drop(operation)
-            self.outbox.end(at_once=True)
+            if self._closing is None:
+                self.outbox.end(at_once=True)
             with suppress(OSError):  # the client is gone
                 await sending
+            await self._ended()
+
+    async def _finish(self) -> None:
+        """Answers the queries and mutations that run: the server stops."""
+        for operation in [*self._operations.values()]:
+            if operation.subscription is not None:
+                self._drop(operation)
+        await self._ended()
+        self.close(_RESTART, "The server is stopping")
+
+    async def _ended(self) -> None:
+        """Waits until no operation runs."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     def close(self, code: int, reason: str) -> None:
         """Closes the connection, once what waits was sent."""
@@ -167,6 +188,9 @@ class _Connection:
             await self._handle(_message(received))
         except _CloseError as error:
             self.close(error.code, str(error))
+        except Exception:
+            logger.exception("a connection failed")
+            self.close(_INTERNAL_ERROR, "Internal error")
 
     async def _handle(self, message: dict[str, Any]) -> None:
         payload = message.get("payload")
@@ -174,8 +198,7 @@ class _Connection:
             case "connection_init" if _is_object(payload):
                 await self._begin(payload or {})
             case "ping" if _is_object(payload):
-                answer = {"type": "pong"} if payload is None else {"type": "pong", "payload": payload}
-                self.outbox.put(to_json(answer))
+                self.outbox.put(_pong(payload))
             case "pong" if _is_object(payload):
                 pass
             case "subscribe" if isinstance(payload, dict):
@@ -252,6 +275,10 @@ class _Connection:
             await self._deliver(operation, answer)
         except _CloseError as error:
             self.close(error.code, str(error))
+        except Exception as error:  # noqa: BLE001  # as above
+            failure = http_error(error, request_id, deadline, endpoint.limits)
+            operation.fail([endpoint.live.error(failure, request_id)])
+            self._drop(operation)
 
     async def _answer(self, payload: dict[str, Any], cost: RequestCost, request_id: str) -> Answer:
         endpoint = self._endpoint
@@ -271,7 +298,7 @@ class _Connection:
                 operation.deliver([Event(to_json(answer.body))])
                 operation.complete()
             return
-        if operation.has_ended:
+        if operation.has_ended or live.is_stopping:
             return
         try:
             operation.subscription = subscription = await live.open(subscribed, operation)
@@ -280,7 +307,7 @@ class _Connection:
                 raise _CloseError(_FORBIDDEN, "Forbidden") from error
             operation.fail([live.error(error, REQUEST_ID.get())])
             return
-        if operation.has_ended:
+        if operation.has_ended or live.is_stopping:
             live.close(subscription)
         else:
             await live.catch_up(subscription, subscribed)
@@ -326,6 +353,13 @@ def _id(message: dict[str, Any]) -> str:
     if not isinstance(operation_id, str) or not 1 <= len(operation_id) <= _MAX_ID_LENGTH:
         raise _CloseError(_BAD_REQUEST, f"A message needs an id of 1 to {_MAX_ID_LENGTH} characters")
     return operation_id
+
+
+def _pong(payload: dict[str, Any] | None) -> bytes:
+    try:
+        return to_json({"type": "pong"} if payload is None else {"type": "pong", "payload": payload})
+    except orjson.JSONEncodeError:
+        raise _CloseError(_BAD_REQUEST, "A number of the payload is out of range") from None
 
 
 def _is_object(payload: Any) -> bool:

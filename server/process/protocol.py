@@ -48,6 +48,7 @@ class DeadlineProtocol(OnePieceProtocol):
         self._refusal: _RefusedError | None = None
         self._ignores_data = False
         self._is_upgrade = False
+        self._is_stopping = False
         self._skipped_bytes = 0  # of a body that the parser passes over
         self._deferred: _RefusedError | None = None
         self._sending: asyncio.TimerHandle | None = None
@@ -108,6 +109,8 @@ class DeadlineProtocol(OnePieceProtocol):
         self._head_bytes = self._chunks = 0
         is_idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
         asks_for_upgrade = self.parser.should_upgrade()
+        if asks_for_upgrade and self._is_stopping:
+            self._fail(_RefusedError(503, "The server is stopping: connect again."))
         self._is_upgrade = is_idle and asks_for_upgrade and super()._should_upgrade()
         if asks_for_upgrade and not self._is_upgrade and self.parser.get_method() != b"CONNECT":
             self._skipped_bytes = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
@@ -176,6 +179,7 @@ class DeadlineProtocol(OnePieceProtocol):
     def shutdown(self) -> None:
         """Stops after the running request; a client that has just connected has a second to send one."""
         if self._phase == _HEAD:
+            self._is_stopping = True
             self._enter(_LAST_HEAD)
             self._start_deadline()
         else:

@@ -2,23 +2,30 @@
 
 import asyncio
 import logging
+from http import HTTPStatus
 from typing import Any, Final
 
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
 from server.http.headers import SECURITY_HEADERS
 
 _READING_SECONDS: Final = 10
+_PARTING_SECONDS: Final = 1
 _PIECE_BYTES: Final = 1024
 _FRAMES_PER_SECOND: Final = 200
+_FRAGMENTS: Final = 2048
 _POLICY_VIOLATION: Final = 1008
-_REASON: Final = "Too many frames"
+_SERVICE_RESTART: Final = 1012
 
 # Not uvicorn's own, and without what is usual: that would log what clients put into a URL.
 _logger = logging.getLogger(__name__)
 _logger.setLevel(logging.WARNING)
+_logger.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError)))
 
 
 class _Handshake(ServerProtocol):
@@ -42,11 +49,28 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._counted_since = 0.0
         self._reading: asyncio.TimerHandle | None = None
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        # Writing pauses as soon as something is left: so whoever does not read is noticed, also while it is closed.
+        transport.set_write_buffer_limits(0)
+
     def data_received(self, data: bytes) -> None:
+        if self.handshake_initiated and not self.handshake_complete:
+            self.transport.abort()  # a client waits for the response
+            return
         for start in range(0, len(data), _PIECE_BYTES):
             if self.transport.is_closing():
                 return
             super().data_received(data[start : start + _PIECE_BYTES])
+        if self.conn.handshake_exc is not None and not self.transport.is_closing():
+            self._refuse_head()
+
+    def _refuse_head(self) -> None:
+        """Answers a head that is valid HTTP, but not for the library, which uvicorn does not notice."""
+        refusal = b"".join(self.conn.data_to_send())
+        self.handshake_complete = self.close_sent = True
+        self.transport.write(refusal or self.conn.reject(HTTPStatus.BAD_REQUEST, "Invalid request.").serialize())
+        self.transport.close()
 
     def handle_events(self) -> None:
         now = self.loop.time()
@@ -54,10 +78,36 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self._counted_since, self._frames = now, 0
         self._frames += len(self.conn.events)
         if self._frames > _FRAMES_PER_SECOND:
-            self.conn.fail(_POLICY_VIOLATION, _REASON)
-            self.handle_parser_exception()
+            self._fail("Too many frames")
             return
         super().handle_events()
+
+    def handle_cont(self, event: Frame) -> None:
+        """Takes a part of a message; empty ones could otherwise go on without end."""
+        super().handle_cont(event)
+        if len(self.frames) >= _FRAGMENTS:
+            self._fail("Too many fragments")
+
+    def _fail(self, reason: str) -> None:
+        self.frames = []
+        self.conn.fail(_POLICY_VIOLATION, reason)
+        self.handle_parser_exception()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await self.writable.wait()
+        if self.close_sent:  # the application cannot know yet
+            raise ClientDisconnected
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True  # it was refused, as uvicorn does not note
+
+    def shutdown(self) -> None:
+        """Tells the application, which answers what runs and then closes the connection."""
+        if self.handshake_complete and not self.close_sent:
+            self.close_timeout = _PARTING_SECONDS
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": _SERVICE_RESTART})
+        else:
+            super().shutdown()
 
     def pause_writing(self) -> None:
         super().pause_writing()
