@@ -30,7 +30,7 @@ SCOPE = {
 
 
 class Feed:
-    """What one subscription was sent; it ends with None, or with the code of the connection's end."""
+    """The messages of one subscription; it ends with None, or with the code of the connection's end."""
 
     def __init__(self) -> None:
         self._messages: asyncio.Queue[Any] = asyncio.Queue()

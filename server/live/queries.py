@@ -552,7 +552,7 @@ class LiveQueries:
 
 
 def _units(state: RequestState) -> float:
-    """What a request has read since this was last asked."""
+    """Units of what a request has read since this was last asked."""
     trace = state.trace
     assert trace is not None  # noqa: S101  # every batch has one
     units = sum(trace.units())
