@@ -138,7 +138,8 @@ def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
 
 
 @pytest.mark.parametrize(
-    "folder", ["graphiql", "examples/dashboard", "loaders/table", "tests/clients/webhooks", "tests/http"]
+    "folder",
+    ["graphiql", "examples/dashboard", "tests/browser", "loaders/table", "tests/clients/webhooks", "tests/http"],
 )
 def test_npm_packages_are_pinned_by_hash_and_by_no_registry(folder: str) -> None:
     packages = pinned(ROOT / folder)

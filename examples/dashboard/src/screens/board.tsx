@@ -4,7 +4,7 @@ import { useLive, useScreen } from "../api/hooks";
 import { clock, kindName, STATUSES, statusName, time } from "../parts/format";
 import { AsOf, Figure, Notice, Status, Waiting } from "../parts/parts";
 
-type News = { id: string; text: string };
+type News = { id: string; at: string; text: string };
 
 export function Board({ locationId }: { locationId: string }) {
   const { data, error, reload, change } = useScreen(BoardDocument, { locationId });
@@ -16,7 +16,9 @@ export function Board({ locationId }: { locationId: string }) {
       const name = event.locker?.alias ?? event.lockerId;
       const who = event.actor?.subject ?? event.actor?.role.toLowerCase();
       const text = [clock(event.occurredAt), kindName(event.kind), name, who && `by ${who}`].filter(Boolean).join(" · ");
-      setNews((before) => [{ id: event.activityId, text }, ...before].slice(0, 20));
+      // After a lost connection, some events from before come late.
+      const added = { id: event.activityId, at: event.occurredAt, text };
+      setNews((before) => [added, ...before].sort((one, other) => other.at.localeCompare(one.at)).slice(0, 20));
       const changed = event.locker;
       if (!changed) return;
       change((before) =>
@@ -68,7 +70,9 @@ export function Board({ locationId }: { locationId: string }) {
             <h2 id="news">What happens</h2>
             <ol className="news" aria-live="polite">
               {news.map(({ id, text }) => (
-                <li key={id}>{text}</li>
+                <li key={id} data-activity={id}>
+                  {text}
+                </li>
               ))}
             </ol>
             {news.length === 0 && <p className="waiting">Nothing since you opened this page.</p>}
