@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, WebSocketRoute, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, WebSocketRoute, expect
 
 from tests.browser.graphiql import REPORT_VIOLATIONS, SCREENSHOTS
 from tests.e2e.serving import Server
@@ -69,17 +69,15 @@ class Dashboard:
         await expect(self.live).to_have_text("Live")
 
     @property
-    def live(self) -> Any:
+    def live(self) -> Locator:
         return self.page.locator(".live")
 
     @property
-    def doors(self) -> Any:
+    def doors(self) -> Locator:
         return self.page.get_by_role("list", name="Lockers").get_by_role("listitem")
 
     async def first_door(self) -> str:
-        address = await self.doors.first.get_by_role("link").get_attribute("href")
-        assert address is not None
-        return address.rpartition("/")[2]
+        return str(await self.doors.first.get_by_role("link").get_attribute("href")).rpartition("/")[2]
 
 
 @pytest_asyncio.fixture
