@@ -237,6 +237,9 @@ class Settings(BaseSettings):
     rate_limit_store: Literal["process", "table"] = "process"
     """Where budgets are kept: `process`, in the memory of each server, shared by its workers; `table`, shared by
     all servers."""
+    idle_seconds: Annotated[int, Field(ge=1, le=3600)] = 5
+    """Seconds after which a connection without a request is closed. Behind a load balancer, more than it keeps a
+    connection itself: it would send a request on one that is being closed."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5
     """Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready reports 503."""
     read_only: Literal["off", "on"] = "off"

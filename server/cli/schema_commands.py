@@ -11,8 +11,9 @@ from rich.table import Table
 from domain.webhook_bodies import body_schemas
 from loaders.contracts.registry import CONTRACTS
 from resolvers.schema import bound_schema, sdl
-from server.cli.command import check_generated
+from server.cli.command import check_generated, load_settings
 from server.cli.documentation import access_patterns, events, fields_by_contract, permissions
+from server.cli.policy import policy
 
 schema_app = typer.Typer(help="Export and check the GraphQL schema.", no_args_is_help=True, add_completion=False)
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True, add_completion=False)
@@ -61,6 +62,14 @@ def contracts_list(
 def contracts_check(path: Page = _CONTRACTS) -> None:
     """Fail where the page is not what the contracts say."""
     check_generated(path, access_patterns(bound_schema()), f"smartlocker contracts list --markdown > {path}")
+
+
+@contracts_app.command("policy")
+def contracts_policy(
+    operators: Annotated[bool, typer.Option("--operators", help="For commands too, which may scan the table.")] = False,
+) -> None:
+    """Print the AWS policy of a server: exactly the operations that the contracts send."""
+    typer.echo(json.dumps(policy(load_settings().table_name, operators=operators), indent=2))
 
 
 @permissions_app.command("list")

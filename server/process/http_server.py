@@ -45,6 +45,7 @@ class HttpServer(uvicorn.Server):
                 log_config=None,
                 log_level=settings.log_level,
                 lifespan="on",
+                timeout_keep_alive=settings.idle_seconds,
                 access_log=False,  # it would contain what clients put into a URL
                 server_header=False,
                 timeout_graceful_shutdown=math.ceil(settings.request_seconds),

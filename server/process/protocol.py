@@ -11,7 +11,6 @@ from server.process.one_piece import OnePieceProtocol
 
 _HEADER_BYTES: Final = 16 * 1024
 _CHUNKS: Final = 2048
-_IDLE_SECONDS: Final = 5
 _HEADER_SECONDS: Final = 5
 _BODY_SECONDS: Final = 10
 _READING_SECONDS: Final = 10
@@ -20,7 +19,7 @@ _PARTING_SECONDS: Final = 1
 _PIECE_BYTES: Final = 4096
 _INVALID: Final = "Invalid HTTP request received."
 _IDLE, _HEAD, _LAST_HEAD, _BODY, _RESPONSE = "idle", "head", "last head", "body", "response"
-_SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _LAST_HEAD: _PARTING_SECONDS, _BODY: _BODY_SECONDS}
+_SECONDS: Final = {_HEAD: _HEADER_SECONDS, _LAST_HEAD: _PARTING_SECONDS, _BODY: _BODY_SECONDS}
 _HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
 
 
@@ -252,7 +251,7 @@ class DeadlineProtocol(OnePieceProtocol):
             return
         self._has_deadline = True
         self._cancel_sending()
-        seconds = _SECONDS.get(self._phase)
+        seconds = self.timeout_keep_alive if self._phase == _IDLE else _SECONDS.get(self._phase)
         if seconds is not None:
             self._sending = self.loop.call_later(seconds, self.transport.abort)
 

@@ -1,6 +1,7 @@
 """The alerts and panels of deploy/monitoring/."""
 
 import json
+import re
 from typing import Any
 
 import yaml
@@ -18,3 +19,5 @@ PANELS = [
     for panel in DASHBOARD["panels"]
     for target in panel["targets"]
 ]
+DOCUMENTED = set(re.findall(r"^\| `(smartlocker_\w+)` \|", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE))
+"""The metrics that exist: another test holds the documentation against the page of metrics."""

@@ -126,6 +126,7 @@ class Http:
         self.state = ServerState()
         self.gate = asyncio.Event()
         self.upgrades: type[asyncio.Protocol] | None = None
+        self.idle_seconds = 5
         self.port = 0
         self.received = self.expected = 0
         self.protocol: DeadlineProtocol | None = None
@@ -138,7 +139,7 @@ class Http:
                 super().data_received(data)
                 http.received += len(data)
 
-        config = uvicorn.Config(APP, log_config=None, ws=self.upgrades or "none")
+        config = uvicorn.Config(APP, log_config=None, ws=self.upgrades or "none", timeout_keep_alive=self.idle_seconds)
         self.received = 0
         self.protocol = Counted(config, self.state, {"gate": self.gate}, _loop=self.loop)  # type: ignore[arg-type]
         return self.protocol
@@ -394,6 +395,17 @@ async def test_a_slow_request_is_closed_at_its_deadline(http: Http, sent: bytes,
         assert http.is_closing
         with suppress(ConnectionError):
             await reader.read()
+
+
+async def test_an_idle_connection_is_kept_for_as_long_as_the_server_is_told(http: Http) -> None:
+    http.idle_seconds = 75
+    async with http.connect() as (reader, writer):
+        await http.send(writer, POST + b"Content-Length: 1\r\n\r\nx")
+        await reader.readuntil(b"\r\n\r\n1")
+        http.loop.move(74.75)
+        assert not http.is_closing
+        http.loop.move(0.25)
+        assert http.is_closing
 
 
 async def test_a_slow_client_within_its_deadlines_is_served_and_an_idle_connection_closed_after_five_seconds(
