@@ -40,11 +40,17 @@ def at(now: Instant, seconds: float) -> Instant:
     return shift(now, timedelta(seconds=seconds))
 
 
-def entry(stamp: Instant, name: str, shard: int = 0) -> dict[str, Any]:
-    """An item of the log with one activity, as it is stored."""
-    happening = Happening(kind=ActivityKind.OWNER_CREATED, owner_id=OwnerId("ada"), version=1)
+CREATED = Happening(kind=ActivityKind.OWNER_CREATED, owner_id=OwnerId("ada"), version=1)
+
+
+def entry(stamp: Instant, name: str, shard: int = 0, *happenings: Happening) -> dict[str, Any]:
+    """An item of the log as it is stored; without happenings, one tells that an owner was created."""
     one = LogEntry(
-        shard=shard, stamp=stamp, entry_id=name, happenings=encode_happenings([(0, happening)]), expires_at=1
+        shard=shard,
+        stamp=stamp,
+        entry_id=name,
+        happenings=encode_happenings([*enumerate(happenings or [CREATED])]),
+        expires_at=1,
     )
     key = LOG_ENTRY.key_of(one)
     return {"PK": key.pk, "SK": key.sk, **LOG_ENTRY.encode(one)}

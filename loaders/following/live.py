@@ -30,9 +30,15 @@ class LiveLog:
     name = "live"
     is_ordered = False
 
-    def __init__(self, backend: Callable[[], Backend], tell: Callable[[Sequence[Activity]], None]) -> None:
+    def __init__(
+        self,
+        backend: Callable[[], Backend],
+        tell: Callable[[Sequence[Activity]], None],
+        timer: Callable[[], float] = machine_timer,
+    ) -> None:
         self._backend = backend
         self._tell = tell
+        self._timer = timer
         self._wanted = 0
         self._left_at = 0.0
         self._beginning = asyncio.Lock()
@@ -66,7 +72,7 @@ class LiveLog:
 
     def leave(self) -> None:
         self._wanted -= 1
-        self._left_at = machine_timer()
+        self._left_at = self._timer()
 
     def tell(self, activities: Sequence[Activity]) -> None:
         """Tells what this process has written, before it finds it in the log."""
@@ -92,7 +98,7 @@ class LiveLog:
         start = shift(backend.stamp().at, -HORIZON)
         self._known.clear()
         self._tails = [
-            LogTail(backend, Fence(shard, 0), (self,), {self.name: start}, machine_timer)
+            LogTail(backend, Fence(shard, 0), (self,), {self.name: start}, self._timer)
             for shard in range(keys.LOG_SHARDS)
         ]
         await together(map(_reach_the_end, self._tails))
@@ -101,7 +107,7 @@ class LiveLog:
 
     async def _read(self, tail: LogTail) -> None:
         failures = 0
-        while self._wanted or machine_timer() - self._left_at < _LINGER_SECONDS:
+        while self._wanted or self._timer() - self._left_at < _LINGER_SECONDS:
             pause = _STEP_SECONDS
             try:
                 await tail.step()

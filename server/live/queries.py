@@ -43,6 +43,9 @@ logger = logging.getLogger(__name__)
 _AT_ONCE = 100
 """How many activities of a subscription are shown together at most."""
 _MOST_WAITING = 1000
+"""How many activities wait for the budget of a caller."""
+_MOST_BEHIND = 10_000
+"""How many wait to be shown, while there is budget: a second of everything that can be logged is read at once."""
 _MOST_HELD_BYTES = 256 * 1024
 """Of what happens while a client catches up; it is read again if there is more."""
 
@@ -100,6 +103,7 @@ class Subscription:
         self._known: set[str] = set()
         """Activities that may be shown again."""
         self._known_until = EARLIEST
+        self.is_warned = False
         self.is_open = True
 
     def hold(self) -> None:
@@ -120,21 +124,35 @@ class Subscription:
         if self._held_bytes > _MOST_HELD_BYTES:
             return False
         self._held = None
-        self.offer(held)
+        if self.is_open:
+            self.offer(held)
         return True
 
     def offer(self, events: Sequence[Event]) -> None:
         if self._held is not None:
             self._held_bytes += sum(len(event.payload) for event in events)
-            self._held = [*self._held, *events] if self._held_bytes <= _MOST_HELD_BYTES else []
+            if self._held_bytes <= _MOST_HELD_BYTES:
+                self._held += events
+            else:
+                self._held.clear()
             return
         if self._known:
             events = [event for event in events if event.activity_id not in self._known]
             if self.query.settled_until > self._known_until:
                 self._known.clear()
         if events:
-            self.client.deliver(events)
-            self.query.queries.meter(len(events))
+            self.deliver(events)
+
+    def deliver(self, events: Sequence[Event]) -> None:
+        self.client.deliver(events)
+        self.query.queries.meter(len(events))
+        self.is_warned = False
+
+    def warn(self, error: SmartLockerError | HttpError) -> None:
+        """Tells why the client has to wait; once, until something is delivered again."""
+        if not self.is_warned:
+            self.client.deliver([self.query.failure(error)])
+        self.is_warned = True
 
 
 class LiveQuery:
@@ -168,13 +186,18 @@ class LiveQuery:
             if self._deciding is None:
                 self._deciding = asyncio.create_task(self._decide(), context=Context())
         elif source.shows(principal, activity, self.plan.wanted):
-            if len(self._waiting) >= _MOST_WAITING and self._lost_since is None:
+            if len(self._waiting) >= _MOST_WAITING and self._lost_since is None and self._is_too_late:
                 self._lost_since = cursor_at(self.place, self._settled_before(*self._waiting))
             if self._lost_since is None:
                 self._waiting.append(activity)
             if self._task is None:
                 # Not in the context of the request whose change it is.
                 self._task = asyncio.create_task(self._work(), context=Context())
+
+    @property
+    def _is_too_late(self) -> bool:
+        is_short = any(subscription.is_warned for subscription in self.subscriptions)
+        return is_short or len(self._waiting) >= _MOST_BEHIND
 
     def end(self, error: SmartLockerError) -> None:
         """Ends all of its subscriptions with an error."""
@@ -239,7 +262,7 @@ class LiveQuery:
                 batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
                 batch.sort(key=ACTIVITY.key_of)
                 self._showing = batch
-                async for events in self.shown(batch, self._settled_before(*self._waiting), self.offer):
+                async for events in self.shown(batch, self._settled_before(*self._waiting), self.subscriptions):
                     self.offer(events)
                 self._showing = []
         finally:
@@ -252,14 +275,13 @@ class LiveQuery:
         return told if told < first else shift(first, -TICK)
 
     async def shown(
-        self, activities: Sequence[PastActivity], settled: Instant, notify: Callable[[Sequence[Event]], None]
+        self, activities: Sequence[PastActivity], settled: Instant, waiting: Sequence[Subscription]
     ) -> AsyncIterator[list[Event]]:
         """Shows activities, in parts where they are too many for a limit.
 
-        Where the budget is used up, `notify` tells so once, and they are shown when it is refilled.
+        Where the budget is used up, those who wait are told so once, and they are shown when it is refilled.
         """
         parts = deque([activities])
-        has_notified = False
         while parts:
             part = parts.popleft()
             try:
@@ -267,9 +289,8 @@ class LiveQuery:
             except (QueryTooComplexError, HttpError) as error:
                 seconds = int(error.headers.get("Retry-After", 0)) if isinstance(error, HttpError) else 0
                 if seconds:
-                    if not has_notified:
-                        notify([self.failure(error)])
-                        has_notified = True
+                    for subscription in [*waiting]:
+                        subscription.warn(error)
                     await asyncio.sleep(seconds)
                     parts.appendleft(part)
                     continue
@@ -417,20 +438,18 @@ class LiveQueries:
         """
         query, client, after = subscription.query, subscription.client, subscribed.plan.wanted.after
         last = after or keys.activities(query.place, self.settled_until).beginning
-        is_live, has_failed = after is None and subscription.release(), False
+        is_live = after is None and subscription.release()
         while not is_live:
             subscription.hold()  # what was held is read
             try:
                 async for reached in self._deliver_missed(subscription, subscribed, last):
                     last = reached
-                is_live, has_failed = subscription.release(), False
+                is_live = subscription.release()
             except ResyncRequiredError as error:
                 client.deliver([query.failure(error)])
                 last = position_of(error.cursor, query.place)
             except UnavailableError as error:
-                if not has_failed:
-                    client.deliver([query.failure(error)])
-                has_failed = True
+                subscription.warn(error)
                 await asyncio.sleep(error.retry_after_seconds)
             except Exception as error:  # noqa: BLE001  # no client waits for ever
                 request_id = self.new_id()
@@ -447,7 +466,7 @@ class LiveQueries:
 
         Whether the caller may follow the object is decided by its present owner, for each page anew.
         """
-        query, client, (plan, request, principal) = subscription.query, subscription.client, subscribed
+        query, (plan, request, principal) = subscription.query, subscribed
         told_until = query.settled_until
         budget = RequestBudget(self.limits.budgets, principal)
         reading = self.new_state(principal, request, budget, told_until)
@@ -455,6 +474,7 @@ class LiveQueries:
             deciding = self.new_state(principal, request, budget, told_until)
             owner_id = await plan.source.admit(plan.wanted, plan.step.path, deciding)
             await budget.spend(_units(reading) + _units(deciding))
+            await self._wait_for_budget(subscription, budget)
             seen = [
                 one
                 for one in activities
@@ -462,30 +482,25 @@ class LiveQueries:
             ]
             for first in range(0, len(seen), _AT_ONCE):
                 part = deque(seen[first : first + _AT_ONCE])
-                async for events in query.shown([*part], until, client.deliver):
+                async for events in query.shown([*part], until, [subscription]):
                     for event in events:
                         if not subscription.is_open:
                             return
-                        client.deliver([event])
-                        await client.drained()
+                        subscription.deliver([event])
+                        await subscription.client.drained()
                         activity = part.popleft()
                         if activity.occurred_at > told_until:
                             subscription.note(activity)
                         if activity.occurred_at <= until:
                             yield ACTIVITY.key_of(activity)
-                    self.meter(len(events))
-            await self._wait_for_budget(subscription, budget)
 
     async def _wait_for_budget(self, subscription: Subscription, budget: RequestBudget) -> None:
-        """Waits until the caller has paid for what was read; tells so once."""
-        has_notified = False
+        """Waits until the caller has paid for what was read."""
         while True:
             try:
                 await budget.begin()
             except HttpError as error:
-                if not has_notified:
-                    subscription.client.deliver([subscription.query.failure(error)])
-                    has_notified = True
+                subscription.warn(error)
                 await asyncio.sleep(int(error.headers.get("Retry-After", 1)))
             else:
                 return
