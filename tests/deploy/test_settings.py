@@ -6,7 +6,7 @@ import pytest
 from server.settings import Settings, variable_of
 from tests.documentation import ROOT
 
-FILES = [ROOT / "Dockerfile", *(path for path in (ROOT / "deploy").rglob("*") if path.is_file())]
+FILES = [ROOT / "Dockerfile", ROOT / "compose.yaml", *(path for path in (ROOT / "deploy").rglob("*") if path.is_file())]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
