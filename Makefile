@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process graphiql dashboard gameday base-images lock clean
+.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process bench-live graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: $(VENV)/installed
@@ -86,6 +86,10 @@ bench-flood: $(VENV)/tested
 # Measures start-up, tail latency, workers and memory over a million requests.
 bench-process: $(VENV)/tested
 	$(BIN)/python -m bench.process $(if $(QUICK),--requests 0)
+
+# Measures subscriptions, beside those of Mercurius; QUICK=1 takes about two minutes and leaves docs/performance.md as it is.
+bench-live: $(VENV)/tested
+	$(BIN)/python -m bench.live $(if $(QUICK),--quick)
 
 $(VENV)/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

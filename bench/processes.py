@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Client", "Cores", "Figures", "Process", "ProcessError", "end_on_signal", "open_client", "pinned", "running"]
+__all__ = [
+    "Client",
+    "Cores",
+    "Figures",
+    "Process",
+    "ProcessError",
+    "end_on_signal",
+    "open_client",
+    "pinned",
+    "process_cpu_seconds",
+    "running",
+]
 
 _START_SECONDS = 30
 _END_SECONDS = 10
@@ -85,7 +96,7 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """The CPU time that it has taken so far, with its children's."""
-        return _cpu_seconds(self.pid)
+        return process_cpu_seconds(self.pid)
 
     def resident_megabytes(self) -> float:
         """Its memory."""
@@ -174,7 +185,7 @@ class Client:
 
     def cpu_seconds(self) -> float:
         """The CPU time that it has taken so far."""
-        return _cpu_seconds(self._process.pid)
+        return process_cpu_seconds(self._process.pid)
 
     def end(self) -> None:
         """Ends the process."""
@@ -195,7 +206,8 @@ async def open_client(cores: str | None) -> Client:
     return Client(process)
 
 
-def _cpu_seconds(pid: int) -> float:
+def process_cpu_seconds(pid: int) -> float:
+    """The CPU time that a process has taken so far, with its children's."""
     return sum(map(_cpu_ticks, [pid, *_descendants(pid)])) / _TICKS
 
 

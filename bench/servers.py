@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from jwt.algorithms import RSAAlgorithm
 
 from bench.data import locker_id
@@ -28,13 +29,28 @@ if TYPE_CHECKING:
 
     from bench.processes import Process
 
-__all__ = ["CONTROL", "DEVELOPMENT", "MERCURIUS", "PRODUCTION", "SERVERS", "Server", "ServerKind", "flooded", "started"]
+__all__ = [
+    "CONTROL",
+    "DEVELOPMENT",
+    "LIVE",
+    "LIVE_MERCURIUS",
+    "MERCURIUS",
+    "PRODUCTION",
+    "SERVERS",
+    "Server",
+    "ServerKind",
+    "authorization_of",
+    "flooded",
+    "node_folder",
+    "started",
+]
 
 TABLE = "SmartLocker"
 DEVELOPMENT = "SmartLocker"
 PRODUCTION = "SmartLocker, production"
 MERCURIUS = "Mercurius with JIT"
 CONTROL = "Mercurius, hand-made client"
+LIVE_MERCURIUS = "Mercurius with mqemitter"
 
 _ROOT = Path(__file__).parent.parent
 _PEERS = Path(__file__).parent / "peers"
@@ -44,6 +60,7 @@ _AUDIENCE = "https://lockers.example.com/"
 _TOKEN_SECONDS = 24 * 3600
 _ENOUGH_UNITS = str(10**12)
 _ADMIN = {"role": "admin"}
+_KEY = "key.pem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +71,14 @@ class Server:
         name: its name in the report.
         process: its process.
         port: where it listens.
+        folder: its files.
         headers: what every request to it carries.
     """
 
     name: str
     process: Process
     port: int
+    folder: Path
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -73,10 +92,15 @@ class ServerKind:
     prepare: Callable[[str, Path], tuple[dict[str, str], dict[str, str]]]
 
 
-def _node_peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Its program stands beside its packages, which are kept outside of the repository."""
+def node_folder(folder: Path) -> Path:
+    """A folder with the Node programs beside their packages, which are kept outside of the repository."""
     shutil.copytree(_PEERS, folder / "peers")
     (folder / "peers/node_modules").symlink_to(installed(_PEERS) / "node_modules")
+    return folder / "peers"
+
+
+def _node_peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    node_folder(folder)
     return _peer(endpoint, folder)
 
 
@@ -133,20 +157,29 @@ def _limited(
 def _credentials(folder: Path, caller: Mapping[str, str] = _ADMIN) -> tuple[str, dict[str, str]]:
     """An issuer's key set as a file, and the headers with a token of it."""
     key = rsa.generate_private_key(65537, 2048)
+    (folder / _KEY).write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(key.public_key()))
     key_set = folder / "keys.json"
     key_set.write_text(json.dumps({"keys": [public | {"alg": "RS256", "use": "sig", "kid": "bench"}]}))
+    return str(key_set), {"Authorization": _authorization(folder, "bench", caller)}
+
+
+def authorization_of(server: Server, subject: str) -> str:
+    """The credentials of an admin."""
+    return _authorization(server.folder, subject, _ADMIN)
+
+
+def _authorization(folder: Path, subject: str, caller: Mapping[str, str]) -> str:
     now = int(time.time())
     claims = {
         "iss": _ISSUER,
         "aud": _AUDIENCE,
-        "sub": "bench",
+        "sub": subject,
         "iat": now,
         "exp": now + _TOKEN_SECONDS,
         **caller,
     }
-    token = jwt.encode(claims, key, "RS256", headers={"kid": "bench"})
-    return str(key_set), {"Authorization": f"Bearer {token}"}
+    return f"Bearer {jwt.encode(claims, (folder / _KEY).read_bytes(), 'RS256', headers={'kid': 'bench'})}"
 
 
 _SERVE = (Path(sys.executable).parent / "smartlocker", "serve")
@@ -158,6 +191,11 @@ SERVERS = (
     ServerKind("Apollo Server", ("node", "peers/apollo.mjs"), _LISTENING, _node_peer),
     ServerKind(CONTROL, ("node", "peers/mercurius.mjs", "raw"), _LISTENING, _node_peer),
     ServerKind("plain Strawberry", (sys.executable, "-m", "bench.peers.plain_strawberry"), _LISTENING, _peer),
+)
+LIVE = (
+    ServerKind(PRODUCTION, _SERVE, "SmartLocker serves ", _production),
+    ServerKind(f"{PRODUCTION}, second server", _SERVE, "SmartLocker serves ", _production),
+    ServerKind(LIVE_MERCURIUS, ("node", "peers/mercurius-live.mjs"), _LISTENING, _node_peer),
 )
 
 
@@ -181,11 +219,11 @@ async def started(
             own = folder / f"server-{number}"
             own.mkdir(parents=True)
             environment, headers = kind.prepare(endpoint, own)
-            processes.append((stack.enter_context(running(kind.command, environment, own, cores)), headers))
+            processes.append((stack.enter_context(running(kind.command, environment, own, cores)), own, headers))
         servers = []
-        for kind, (process, headers) in zip(kinds, processes, strict=True):
+        for kind, (process, own, headers) in zip(kinds, processes, strict=True):
             place = await process.wait_for_line(kind.greeting)
             port = urlsplit(place).port if "://" in place else int(place)
             assert port is not None  # noqa: S101  # every greeting has one
-            servers.append(Server(kind.name, process, port, headers))
+            servers.append(Server(kind.name, process, port, own, headers))
         yield servers

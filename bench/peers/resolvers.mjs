@@ -19,6 +19,7 @@ const asLocker = (item) => ({
   __typename: 'Locker',
   lockerId: item.lockerId.S,
   ownerId: item.ownerId.S,
+  locationId: item.locationId?.S,
   alias: item.alias?.S,
   status: item.status.S,
   updatedAt: item.updatedAt.S,
