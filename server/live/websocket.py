@@ -287,7 +287,9 @@ class _Connection:
         record_caller(principal)
         cost.budget = budget = RequestBudget(endpoint.limits.budgets, principal)
         await budget.begin()
-        return await endpoint.operations.answer(payload, {}, principal, budget, cost, request_id, _ALLOWED)
+        # The protocol demands a query, also beside the id of a document.
+        content = payload if payload.get("query") else {name: payload[name] for name in payload.keys() - {"query"}}
+        return await endpoint.operations.answer(content, {}, principal, budget, cost, request_id, _ALLOWED)
 
     async def _deliver(self, operation: _Operation, answer: Answer) -> None:
         live, subscribed = self._endpoint.live, answer.subscribed

@@ -19,6 +19,8 @@ from tests.e2e.serving import serving
 from tests.npm import installed, printed_by
 from tests.tables import PlainClient
 
+Opener = Callable[..., AbstractContextManager[str]]
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
@@ -49,6 +51,17 @@ def project(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Project
     return Project(tmp_path_factory.mktemp("clients") / "project", packages)
 
 
+@pytest.fixture(scope="session")
+def relay_manifest(project: Project) -> Path:
+    """The trusted documents that relay-compiler writes when it accepts the schema and what is asked of it."""
+    folder = project.folder / "relay"
+    (folder / "artifacts").mkdir()
+    manifest = folder / "documents.json"
+    manifest.write_text("{}")
+    project.tool("relay-compiler", "relay.config.json", within="relay")
+    return manifest
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def stocked_table(plain_client: PlainClient) -> str:
     """A table in which one owner has 230 lockers."""
@@ -58,9 +71,7 @@ async def stocked_table(plain_client: PlainClient) -> str:
 
 
 @pytest.fixture(scope="session")
-def open_server(
-    store_url: str, stocked_table: str, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., AbstractContextManager[str]]:
+def open_server(store_url: str, stocked_table: str, tmp_path_factory: pytest.TempPathFactory) -> Opener:
     """Starts a server on that table, with other settings if need be."""
 
     @contextmanager
@@ -73,7 +84,7 @@ def open_server(
 
 
 @pytest.fixture(scope="session")
-def server_url(open_server: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+def server_url(open_server: Opener) -> Iterator[str]:
     """The address of a server that runs every document."""
     with open_server() as url:
         yield url

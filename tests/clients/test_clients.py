@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,26 +12,13 @@ from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.exceptions import TransportQueryError
 
 from loaders.tools.demo import locker_id, owner_id
-from tests.clients.conftest import Project
+from tests.clients.conftest import Opener, Project
 from tests.npm import pinned
-
-Opener = Callable[..., AbstractContextManager[str]]
 
 HERE = Path(__file__).parent
 OWNER = owner_id(0)
 EVERY_LOCKER = [locker_id(number) for number in range(230)]
 GRAPHQL = "application/graphql-response+json; charset=utf-8"
-
-
-@pytest.fixture(scope="session")
-def relay_manifest(project: Project) -> Path:
-    """The trusted documents that relay-compiler writes when it accepts the schema and what is asked of it."""
-    folder = project.folder / "relay"
-    (folder / "artifacts").mkdir()
-    manifest = folder / "documents.json"
-    manifest.write_text("{}")
-    project.tool("relay-compiler", "relay.config.json", within="relay")
-    return manifest
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +40,8 @@ def test_relay_compiler_accepts_the_schema_with_paginated_connections(project: P
         "query documentsBackwardQuery",
         "query documentsForwardPageQuery",
         "query documentsForwardQuery",
+        "query documentsLockerQuery",
+        "subscription documentsChangesSubscription",
     ]
     artifact = (project.folder / "relay" / "artifacts" / "documents_forward.graphql.js").read_text()
     assert '"connection"' in artifact
@@ -93,10 +81,15 @@ def test_urql_queries_and_mutates_with_its_accept_header(project: Project, serve
     assert (renamed["locker"]["alias"], renamed["locker"]["version"], renamed["userErrors"]) == ("By urql", 2, [])
     (conflict,) = came["refused"]["data"]["renameLocker"]["userErrors"]
     assert (conflict["code"], conflict["currentVersion"]) == ("VERSION_CONFLICT", 2)
-    assert len(came["answered"]) == 4
-    for answer in came["answered"]:
+    activity = came["renamed"]["data"]["lockerActivity"]
+    assert (activity["kind"], activity["locker"]["alias"]) == ("LOCKER_CHANGED", "By urql")
+    *others, subscription = came["answered"]
+    assert len(others) == 4
+    for answer in others:
         assert answer["accept"].startswith("application/graphql-response+json, ")
+        assert "text/event-stream" in answer["accept"]
         assert answer["contentType"] == GRAPHQL
+    assert subscription["contentType"] == "text/event-stream; charset=utf-8"
 
 
 def test_codegens_types_compile_and_its_hashes_are_trusted(

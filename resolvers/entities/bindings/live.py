@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,8 +27,9 @@ from resolvers.request_state import ArgumentContext, RequestState
 _AFTER = Argument(
     "after",
     str | None,
-    "The `cursor` of the last activity that the client has: begins with what happened after it. What happened within "
-    "30 seconds before the connection was lost may come again, with the same `activityId`. If left out, begins now.",
+    "The `cursor` of the last activity that the client has, or a time: begins with what happened after it. What "
+    "happened within 30 seconds before the connection was lost may come again, with the same `activityId`. A time that "
+    "is later than 30 seconds ago counts as that. If left out, begins now.",
 )
 _KINDS = Argument("kinds", list[ActivityKind] | None, "Kinds of activities to send; all of them if left out.")
 
@@ -130,9 +132,11 @@ class Live(Reading):
         return [[*call.rows] for call in calls]
 
 
-def position_of(cursor: str, place: str) -> Position:
-    """Raises an InvalidCursorError where it is not a cursor of this place."""
-    position = decode_cursor(cursor, keys.activities(place), "after")
+def position_of(after: str, place: str) -> Position:
+    """The position of a cursor, or of a time; raises an InvalidCursorError where it is no cursor of this place."""
+    with suppress(ValueError):
+        return keys.activities(place, parse_instant(after)).beginning
+    position = decode_cursor(after, keys.activities(place), "after")
     time = keys.activity_time_of(position)
     try:
         is_time = parse_instant(time) == time

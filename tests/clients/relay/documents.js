@@ -58,3 +58,25 @@ graphql`
     }
   }
 `;
+
+graphql`
+  query documentsLockerQuery($lockerId: ID!) {
+    locker(lockerId: $lockerId) {
+      status
+      version
+    }
+  }
+`;
+
+graphql`
+  subscription documentsChangesSubscription($lockerId: ID!, $after: String) {
+    lockerActivity(lockerId: $lockerId, after: $after) {
+      cursor
+      kind
+      locker {
+        status
+        version
+      }
+    }
+  }
+`;

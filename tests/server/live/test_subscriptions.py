@@ -35,6 +35,15 @@ async def test_what_happened_since_a_cursor_and_what_happens_is_told_once_and_in
     assert feed.is_empty
 
 
+async def test_a_client_without_a_cursor_begins_with_the_time_at_which_it_asked_for_the_present(one: Api) -> None:
+    async with connected(one.by(ADA)) as connection:
+        for time in (utc_now(), "9999-12-31T23:59:59+14:00"):  # a clock that is ahead misses nothing either
+            assert kinds([await connection.subscribe(LOCKER, after=time).activity()]) == ["LOCKER_REGISTERED"]
+        assert (await connection.subscribe(LOCKER, after="2000-01-01T00:00:00Z").error())["code"] == "RESYNC_REQUIRED"
+        for nonsense in ("2026-02-30T00:00:00Z", "2026-02-03T00:00:00"):
+            assert (await connection.subscribe(LOCKER, after=nonsense).error())["code"] == "INVALID_CURSOR"
+
+
 async def test_a_subscription_ends_at_once_when_its_locker_is_transferred(one: Api) -> None:
     await one.owner("bob")
     async with connected(one.by(ADA)) as connection:

@@ -1,0 +1,1 @@
+export const token = async () => process.env.TOKEN;
