@@ -1,4 +1,4 @@
-"""What is told in a process as it happens, and what a client that was away has missed: each once, without a gap."""
+"""Activities told in a process as they happen, and those missed by a client that was away: each once, without a gap."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
