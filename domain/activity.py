@@ -138,6 +138,20 @@ class ActivityKind(DescribedEnum):
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
     API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
 
+    WEBHOOK_CREATED = "webhook.created", "A webhook was created.", "createWebhook"
+    WEBHOOK_CHANGED = (
+        "webhook.changed",
+        "A webhook was changed, or got another secret.",
+        "updateWebhook rotateWebhookSecret",
+    )
+    WEBHOOK_ENABLED = "webhook.enabled", "A webhook was enabled again.", "enableWebhook"
+    WEBHOOK_DISABLED = (
+        "webhook.disabled",
+        "A webhook was disabled, by a caller or because deliveries to it failed.",
+        "disableWebhook",
+    )
+    WEBHOOK_DELETED = "webhook.deleted", "A webhook was deleted.", "deleteWebhook"
+
     @property
     def scope(self) -> Scope | None:
         """The permission to read the object that it names; None where everyone may see it, or admins alone."""
@@ -158,6 +172,7 @@ _SCOPES = {
     **dict.fromkeys(("booking", "payment"), Scope.BOOKINGS_READ),
     **dict.fromkeys(("access_code", "device"), Scope.CODES_READ),
     "door": Scope.EVENTS_READ,
+    "webhook": Scope.WEBHOOKS_READ,
 }
 
 
@@ -208,6 +223,7 @@ class Happening:
     calendar_event_id: str | None = None
     payment_id: str | None = None
     api_key_id: ApiKeyId | None = None
+    webhook_id: str | None = None
     version: int | None = None
     status: LockerStatus | None = None
     """Status of the locker after it."""
@@ -220,7 +236,7 @@ class Happening:
     @property
     def place(self) -> str:
         """The id by which it has its place in the log: that of the location or, without one, of the owner."""
-        return self.location_id or self.owner_id or self.api_key_id or ""
+        return self.location_id or self.owner_id or self.api_key_id or self.webhook_id or ""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -274,6 +290,7 @@ class PastActivity:
     calendar_event_id: str | None = None
     payment_id: str | None = None
     api_key_id: ApiKeyId | None = None
+    webhook_id: str | None = None
     version: int | None = None
     outcome: str | None = None
     changes: tuple[str, ...] = ()
@@ -341,6 +358,7 @@ _IDS = {
     "door": (*_LOCKER_IDS, "eventId"),
     "door.lockout_cleared": _LOCKER_IDS,
     "api_key": ("apiKeyId",),
+    "webhook": ("locationId", "ownerId", "webhookId"),
 }
 _KINDS = {
     AccessAction.OPEN: ActivityKind.DOOR_OPENED,
@@ -487,5 +505,7 @@ def _owners(one: Happening | PastActivity) -> tuple[OwnerId, ...]:
 
 def _homes(one: Happening | PastActivity) -> list[str]:
     """The objects that it happened to, the closest one first."""
-    named = {"locker": one.locker_id, "location": one.location_id, "owner": one.owner_id, "apikey": one.api_key_id}
+    named: dict[str, str | None] = {"locker": one.locker_id, "location": one.location_id, "owner": one.owner_id}
+    if not any(named.values()):
+        named |= {"apikey": one.api_key_id, "webhook": one.webhook_id}
     return [f"{kind}:{name}" for kind, name in named.items() if name is not None]

@@ -33,6 +33,8 @@ class Scope(DescribedEnum):
     BOOKINGS_WRITE = "bookings:write", "Request and cancel bookings."
     CODES_READ = "codes:read", "Read access codes, without their digits."
     CODES_WRITE = "codes:write", "Create, rotate, reveal and revoke access codes."
+    WEBHOOKS_READ = "webhooks:read", "Read webhooks and their deliveries."
+    WEBHOOKS_WRITE = "webhooks:write", "Create and change webhooks, for what the other permissions allow to read."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

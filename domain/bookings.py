@@ -111,7 +111,10 @@ class Payment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A message to an owner: about a decided booking, a reservation that someone else ended, or a locked out door."""
+    """A message to an owner.
+
+    About a decided booking, a reservation that someone else ended, a locked out door, or a disabled webhook.
+    """
 
     notification_id: str
     owner_id: OwnerId
@@ -122,6 +125,7 @@ class Notification:
     locker_id: LockerId | None = None
     reservation_id: ReservationId | None = None
     location_id: LocationId | None = None
+    webhook_id: str | None = None
 
 
 def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:

@@ -15,8 +15,9 @@ from domain.commands.base import Change, OptionalChange, change_fingerprint
 from domain.errors import IdTakenError, VersionConflictError
 from domain.models import Location, Locker, Owner, Reservation
 from domain.times import Instant
+from domain.webhooks import Webhook
 
-V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)
+V = TypeVar("V", Booking, Location, Locker, Owner, Reservation, Webhook)
 
 
 def revised(current: V, now: Instant, token: str | None = None, **values: Any) -> V:

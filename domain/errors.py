@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from domain.bookings import Booking, CalendarSlot
     from domain.models import Location, Locker, LockerStatus, Owner, Reservation
+    from domain.webhooks import Webhook
 
 
 class SmartLockerError(Exception):
@@ -127,7 +128,7 @@ class VersionConflictError(ConflictError):
     code = "VERSION_CONFLICT"
     retryable = True
 
-    def __init__(self, current: Locker | Owner | Location | Booking | Reservation) -> None:
+    def __init__(self, current: Locker | Owner | Location | Booking | Reservation | Webhook) -> None:
         super().__init__(
             f"The current version is {current.version}. Read the current state and retry with its version.",
             ("input", "expectedVersion"),
@@ -333,3 +334,10 @@ class TooManyCodesError(ConflictError):
 
     def __init__(self, subject: str, most: int) -> None:
         super().__init__(f"The {subject} has {most} live access codes, which is the maximum. Revoke one.", ("input",))
+
+
+class TooManyWebhooksError(ConflictError):
+    code = "TOO_MANY_WEBHOOKS"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"The owner has {most} webhooks, which is the maximum. Delete one.", ("input", "ownerId"))

@@ -44,8 +44,12 @@ class Backend:
     """Other limits of live reservations, by owner id."""
     log_retention: timedelta = timedelta(days=30)
     history_retention: timedelta = timedelta(days=400)
+    webhook_secret_overlap: timedelta = timedelta(hours=24)
+    """How long the secret of a webhook stays valid after it was replaced."""
+    allows_local_webhooks: bool = False
+    """Whether webhooks may be sent without TLS, and to this machine: in development."""
     code_ring: Callable[[], CodeRing] = _no_ring
-    """The secrets of access codes, which a development server creates on first use."""
+    """The secrets of access codes and webhooks, which a development server creates on first use."""
     listener: Listener | None = None
 
     def with_store(self, store: Store) -> Backend:

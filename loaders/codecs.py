@@ -29,6 +29,7 @@ from domain.models import (
     ReservationSlot,
 )
 from domain.times import Day, Instant
+from domain.webhooks import Delivery, DeliveryStatus, Webhook, WebhookStatus, WebhookTask
 from loaders import keys
 from loaders.conversion import Codec
 
@@ -176,6 +177,21 @@ class LogLease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookCount:
+    """The number of an owner's endpoints."""
+
+    owner_id: OwnerId
+    webhooks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookRevision:
+    """Another text after each change of an endpoint."""
+
+    revision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableState:
     """The format version of the table, the one that it is being migrated to, if it is, and what servers obey."""
 
@@ -186,7 +202,7 @@ class TableState:
     is_drained: bool = False
     """Whether no server serves the table any more, so that a migration may convert its items."""
     code_keys: tuple[str, ...] = ()
-    """Ids of the keys that access codes or devices may need."""
+    """Ids of the keys that access codes, devices or webhooks may need."""
     is_read_only: bool = False
     """Whether servers refuse all changes."""
 
@@ -194,6 +210,12 @@ class TableState:
 def _due_index(stored: StoredReservation) -> dict[str, str]:
     made = stored.reservation
     return keys.due_index(stored.due_shard, made.end_at, made.locker_id, made.reservation_id)
+
+
+def _webhook_index(webhook: Webhook) -> dict[str, str]:
+    if webhook.owner_id is None or webhook.status is WebhookStatus.DELETED:
+        return {}
+    return keys.webhook_index(webhook.owner_id, webhook.created_at, webhook.webhook_id)
 
 
 LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)
@@ -277,3 +299,24 @@ LOCATION_USAGE = Codec(LocationUsage, "LOCATION_USAGE", keys.location_usage, lar
 LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)
 LOG_LEASE = Codec(LogLease, "LOG_LEASE", keys.log_lease, largest=1000, usual=300)
 ACTIVITY = Codec(PastActivity, "ACTIVITY", keys.activity, largest=2000, usual=450)
+WEBHOOK = Codec(
+    Webhook,
+    "WEBHOOK",
+    keys.webhook,
+    index=_webhook_index,
+    largest=4000,
+    usual=700,
+)
+WEBHOOK_COUNT = Codec(WebhookCount, "WEBHOOK_COUNT", keys.webhook_count, largest=300, usual=150)
+WEBHOOK_REVISION = Codec(WebhookRevision, "WEBHOOK_REVISION", keys.webhook_revision, largest=200, usual=150)
+DELIVERY: Codec[Delivery] = Codec(
+    Delivery,
+    "DELIVERY",
+    keys.delivery,
+    index=lambda one: (
+        keys.waiting_index(one.shard, DELIVERY.key_of(one)) if one.status is DeliveryStatus.WAITING else {}
+    ),
+    largest=3000,
+    usual=800,
+)
+WEBHOOK_TASK = Codec(WebhookTask, "WEBHOOK_TASK", keys.webhook_task, largest=800, usual=350)

@@ -26,6 +26,7 @@ from domain.models import (
     ReservationId,
 )
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
+from domain.webhooks import WebhookId
 from loaders.table.positions import Between, IndexPartition, IndexUntil, Key, KeyRange, Position, Prefix
 
 LOG_SHARDS = 4
@@ -396,6 +397,62 @@ def location_usage(date: Day, location_id: LocationId) -> Key:
 def day_usage(date: Day) -> KeyRange:
     """The usage of all locations on one day, by location id."""
     return Prefix("USAGE", f"{date}#")
+
+
+def webhook(webhook_id: WebhookId) -> Key:
+    """An endpoint; all of them are one list, which can be read strongly."""
+    return Key("WEBHOOKS", f"WEBHOOK#{webhook_id}")
+
+
+def webhooks() -> KeyRange:
+    """All endpoints, by id."""
+    return Prefix("WEBHOOKS", "WEBHOOK#")
+
+
+def webhook_revision() -> Key:
+    """Changes whenever an endpoint does."""
+    return Key("WEBHOOKS", "REVISION")
+
+
+def webhook_count(owner_id: OwnerId) -> Key:
+    """The number of an owner's endpoints."""
+    return Key(f"OWNER#{owner_id}", "WEBHOOKS")
+
+
+def owner_webhooks(owner_id: OwnerId) -> IndexPartition:
+    """The endpoints of an owner, by creation."""
+    return IndexPartition(f"OWNER#{owner_id}#WEBHOOK")
+
+
+def webhook_index(owner_id: OwnerId, created_at: Instant, webhook_id: WebhookId) -> dict[str, str]:
+    return {"GSI1PK": owner_webhooks(owner_id).pk, "GSI1SK": f"{created_at}#{webhook_id}"}
+
+
+def delivery(webhook_id: WebhookId, occurred_at: Instant, activity_id: str) -> Key:
+    """A delivery, ordered by the time of its activity within its endpoint."""
+    return Key(f"WEBHOOK#{webhook_id}", f"DELIVERY#{occurred_at}#{activity_id}")
+
+
+def deliveries(webhook_id: WebhookId) -> KeyRange:
+    return Prefix(f"WEBHOOK#{webhook_id}", "DELIVERY#")
+
+
+def waiting_deliveries(shard: int) -> IndexPartition:
+    """The deliveries of activities in a part of the log that are going to be sent."""
+    return IndexPartition(f"DUE_DELIVERY#{shard}")
+
+
+def waiting_index(shard: int, place: Key) -> dict[str, str]:
+    return {"GSI1PK": waiting_deliveries(shard).pk, "GSI1SK": f"{place.pk}#{place.sk}"}
+
+
+def webhook_task(shard: int, webhook_id: WebhookId, task_id: str) -> Key:
+    return Key(f"WEBHOOK_TASKS#{shard}", f"TASK#{webhook_id}#{task_id}")
+
+
+def webhook_tasks(shard: int) -> KeyRange:
+    """Work for the process that follows a part of the log, by endpoint."""
+    return Prefix(f"WEBHOOK_TASKS#{shard}", "TASK#")
 
 
 def table_state() -> Key:

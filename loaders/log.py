@@ -38,6 +38,15 @@ def activity_of(entry_id: str, at: Instant, actor: Actor | None, number: int, ha
     return Activity(activity_id=activity_id, occurred_at=at, actor=actor, happening=happening)
 
 
+def decode_happening(text: str) -> Happening:
+    """One happening from its JSON."""
+    try:
+        (one,) = orjson.loads(text)
+        return _decoded(one)
+    except (LookupError, TypeError, ValueError) as error:
+        raise DamagedItemError("a delivery has no valid happening") from error
+
+
 def activities_of(entry: LogEntry) -> list[Activity]:
     """The activities that an entry of the log tells."""
     actor = None

@@ -25,6 +25,7 @@ from resolvers.entities.nodes import NodeQueries
 from resolvers.entities.owners import OwnerMutations, OwnerQueries
 from resolvers.entities.reservations import ReservationMutations, ReservationQueries
 from resolvers.entities.viewer import ViewerQueries
+from resolvers.entities.webhooks import WebhookMutations, WebhookQueries
 from resolvers.plan.bound_schema import BoundSchema
 
 Query: Any = merge_types(
@@ -40,6 +41,7 @@ Query: Any = merge_types(
         BookingQueries,
         ApiKeyQueries,
         ActivityQueries,
+        WebhookQueries,
     ),
 )
 Mutation: Any = merge_types(
@@ -55,6 +57,7 @@ Mutation: Any = merge_types(
         BookingMutations,
         CalendarMutations,
         ApiKeyMutations,
+        WebhookMutations,
     ),
 )
 Subscription: Any = merge_types("Subscription", (ActivitySubscriptions,))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, reduce
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
+from domain.webhooks import Answer
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.following.loop import Following
 from loaders.following.registry import FollowingParts
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from server.auth.tokens import Issuer, TokenVerifier
     from server.telemetry.shared_metrics import SharedMetrics
+    from server.webhooks.sender import WebhookSender
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGIT_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
@@ -214,20 +216,45 @@ def _is_read_only(settings: Settings, readiness: Readiness) -> bool:
     return settings.is_read_only or readiness.is_read_only
 
 
-def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> AbstractAsyncContextManager[None]:
+class _LazySender:
+    """Opens the client of webhooks when the first one is sent: aiohttp takes long to load."""
+
+    def __init__(self, stack: AsyncExitStack, allows_local: bool) -> None:  # noqa: FBT001  # a value of the settings
+        self._stack = stack
+        self._allows_local = allows_local
+        self._sender: WebhookSender | None = None
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        if self._sender is None:
+            from server.webhooks.sender import WebhookSender  # noqa: PLC0415  # see above
+
+            self._sender = await self._stack.enter_async_context(WebhookSender(allows_local=self._allows_local))
+        return await self._sender.send(url, headers, body)
+
+
+@asynccontextmanager
+async def _following(states: RequestStates, telemetry: Telemetry, parts: Parts) -> AsyncIterator[None]:
     if parts.following is None:
-        return nullcontext()
-    backend, (followers, sweepers, times, horizon) = states.backend, parts.following
-    following = Following(
-        backend,
-        followers(backend),
-        sweepers(backend),
-        telemetry.progress,
-        lambda: parts.readiness.is_usable and not parts.readiness.is_read_only,
-        times,
-        horizon,
-    )
-    return following.running()
+        yield
+        return
+    backend, (followers, sweepers, times, horizon, webhooks) = states.backend, parts.following
+    async with AsyncExitStack() as stack:
+        senders = []
+        if webhooks is not None:
+            sender = _LazySender(stack, backend.allows_local_webhooks)
+            senders.append(webhooks(backend, sender, telemetry.deliveries, horizon))
+        following = Following(
+            backend,
+            [*followers(backend), *senders],
+            sweepers(backend),
+            telemetry.progress,
+            lambda: parts.readiness.is_usable and not parts.readiness.is_read_only,
+            times,
+            horizon,
+            senders,
+        )
+        async with following.running():
+            yield
 
 
 class _Application(Starlette):

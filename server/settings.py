@@ -170,10 +170,12 @@ class Settings(BaseSettings):
     history_days: Annotated[int, Field(ge=1, le=3650)] = 400
     """For how many days the history of lockers, locations and owners is kept. Both apply to what happens from then
     on."""
+    webhook_secret_hours: Annotated[int, Field(ge=0, le=720)] = 24
+    """For how many hours the secret of a webhook stays valid after it was replaced."""
     code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = None
-    """Secrets from which the digits of access codes are derived: 1 to 3 keys `<id>:<base64>` of 32 bytes or more,
-    separated by commas, the current first. Required in production. Unset: development creates a file in the data
-    directory."""
+    """Secrets from which the digits of access codes and the secrets of webhooks are derived: 1 to 3 keys
+    `<id>:<base64>` of 32 bytes or more, separated by commas, the current first. Required in production. Unset:
+    development creates a file in the data directory."""
     max_pending_bookings: _Count = 20
     """Bookings of one owner that may wait for a decision at the same time."""
     max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = 20

@@ -8,7 +8,7 @@ from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.writes.budgets import TableBudgets
 from loaders.writes.moments import end_due_reservations
-from tests import codes, figures, principals
+from tests import codes, figures, principals, webhooks
 from tests.api import CREATE_RESERVATION, TRANSFER, Api, mutation
 from tests.conftest import Clock
 from tests.history import keep_history
@@ -72,6 +72,10 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     )
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
+    await webhooks.create(api, "w1", ownerId="bob", description="Orders", kinds=["RESERVATION_CREATED"])
+    await api.done(webhooks.ROTATE, webhookId="w1", expectedRotation=1)
+    await api.done(webhooks.TEST, webhookId="w1", testId="try")
+    await webhooks.deliver(backend, "w1")
     await keep_history(store)
     await TableBudgets(lambda: store, Budget(60, 60), lambda: 1_772_366_400_000_000).take("somebody", 1)
     clock.move(minutes=2)

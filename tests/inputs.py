@@ -4,10 +4,12 @@ from typing import Any
 
 from graphql import get_named_type, is_leaf_type
 
+from loaders.backend import Backend
 from resolvers.schema import bound_schema
 from tests import mutations
 from tests.api import Api, mutation
 from tests.places import DEACTIVATE, book, create_location, prepare, ulid
+from tests.webhooks import deliver
 
 SCHEMA = bound_schema().graphql_schema
 assert SCHEMA.mutation_type is not None
@@ -32,7 +34,7 @@ def _selected(name: str, part: Any) -> str:
     return f"{name} {{ {' '.join(leaves)} }}"
 
 
-async def stock(api: Api) -> None:
+async def stock(api: Api, backend: Backend) -> None:
     await prepare(api)
     await api.locker("l1", "ada")
     await api.locker("l2", "ada", locationId=ulid(0), size="L")
@@ -47,5 +49,9 @@ async def stock(api: Api) -> None:
         ("createAccessCode", {"codeId": "c1"}),
         ("provisionDevice", {"generation": 1}),
         ("verifyAccessCode", {"attemptId": "a1"}),
+        ("createWebhook", {"webhookId": "w0"}),
+        ("disableWebhook", {"webhookId": "w0"}),
+        ("createWebhook", {"webhookId": "w1"}),
     ):
         await api.done(document(field), **GOOD[field] | values)
+    await deliver(backend, "w1")

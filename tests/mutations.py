@@ -1,9 +1,12 @@
 """Every mutation, registered once: all suites that try every mutation take their examples from here."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from domain.models import LockerSize, LockerStatus, ReservableBy
+from domain.times import to_instant
+from tests.contracts.samples import NOON
 from tests.contracts.scenarios.actions import Call, admin, does, its, wait
 from tests.contracts.scenarios.bookings import CALENDAR, DEACTIVATE, MANAGE, api_key
 from tests.contracts.scenarios.lockers import (
@@ -17,6 +20,7 @@ from tests.contracts.scenarios.lockers import (
     reserve,
 )
 from tests.contracts.scenarios.lockers import LOCATION as PLACE
+from tests.contracts.scenarios.webhooks import DISABLE, WEBHOOK
 from tests.places import DAY, ulid
 
 Values = dict[str, Any]
@@ -52,6 +56,8 @@ LOCKER = {"lockerId": "l1", "expectedVersion": 2}
 LOCATION = {"locationId": ulid(0), "expectedVersion": 2}
 
 STALE = "expectedVersion: 999"
+TODAY = to_instant(datetime.now(UTC))
+"""A replay names times of the log, which are real."""
 OWN = 'lockerId: "locker-@tenant"'
 THERE = 'locationId: "@place"'
 DECIDED = f'bookingId: "booking-@tenant", {STALE}'
@@ -298,5 +304,71 @@ MUTATIONS: dict[str, Mutation] = {
         good={"keyId": "k0"},
         refused='keyId: "nothing"',
         scenarios={"revoke an API key": (api_key, does("revokeApiKey"))},
+    ),
+    "createWebhook": Mutation(
+        good={"webhookId": "w9", "url": "https://example.com/hook", "ownerId": "ada", "kinds": ["LOCKER_CHANGED"]},
+        refused='webhookId: "webhook-@tenant", url: "https://example.com/other", ownerId: "@tenant"',
+        chosen_id="webhookId",
+        share=2,
+        scenarios={
+            "create a webhook": (OWNER, WEBHOOK),
+            "create a webhook again": (OWNER, WEBHOOK, WEBHOOK),
+            "create a webhook for a location": (
+                PLACE,
+                does("createWebhook", webhook_id=its.webhook, url=its.url, location_id=its.location),
+            ),
+        },
+    ),
+    "updateWebhook": Mutation(
+        good={"webhookId": "w1", "url": "https://example.com/new", **VERSION},
+        refused=f'webhookId: "webhook-@tenant", description: "Another", {STALE}',
+        present={"webhookId": "w1", "expectedVersion": 2, "description": "New"},
+        brings={"webhookId": "w1", "description": "New"},
+        share=2,
+        scenarios={"update a webhook": (OWNER, WEBHOOK, does("updateWebhook", url="https://example.com/new"))},
+    ),
+    "rotateWebhookSecret": Mutation(
+        good={"webhookId": "w1", "expectedRotation": 1},
+        refused='webhookId: "webhook-@tenant", expectedRotation: 9',
+        scenarios={
+            "rotate the secret of a webhook": (OWNER, WEBHOOK, does("rotateWebhookSecret", expected_rotation=1))
+        },
+    ),
+    "enableWebhook": Mutation(
+        good={"webhookId": "w0", "expectedVersion": 2},
+        refused=f'webhookId: "webhook-@tenant", {STALE}',
+        present={"webhookId": "w1", "expectedVersion": 2},
+        scenarios={
+            "enable a webhook": (OWNER, WEBHOOK, DISABLE, does("enableWebhook", expected_version=2, change_id=None))
+        },
+    ),
+    "disableWebhook": Mutation(
+        good={"webhookId": "w1", **VERSION},
+        refused=f'webhookId: "webhook-@tenant", {STALE}',
+        present={"webhookId": "w0", "expectedVersion": 2},
+        brings={"webhookId": "w0"},
+        scenarios={"disable a webhook": (OWNER, WEBHOOK, DISABLE)},
+    ),
+    "deleteWebhook": Mutation(
+        good={"webhookId": "w1"},
+        refused='webhookId: "deleted-@tenant"',
+        scenarios={"delete a webhook": (OWNER, WEBHOOK, does("deleteWebhook"))},
+    ),
+    "sendTestWebhook": Mutation(
+        good={"webhookId": "w1", "testId": "t1"},
+        refused='webhookId: "webhook-@tenant", testId: "asked"',
+        chosen_id="testId",
+        scenarios={"test a webhook": (OWNER, WEBHOOK, does("sendTestWebhook", test_id=its.code_id))},
+    ),
+    "redeliver": Mutation(
+        good={"webhookId": "w1", "activityId": "a1", "occurredAt": "2026-03-01T12:00:00Z", "redeliveryId": "x"},
+        refused='webhookId: "webhook-@tenant", activityId: "nothing", occurredAt: "2026-03-01T12:00:00Z"',
+        chosen_id="redeliveryId",
+    ),
+    "replayWebhook": Mutation(
+        good={"webhookId": "w1", "fromTime": TODAY, "toTime": TODAY, "replayId": "x"},
+        refused='webhookId: "webhook-@tenant", fromTime: "2999-01-01T00:00:00Z"',
+        chosen_id="replayId",
+        scenarios={"replay a webhook": (OWNER, WEBHOOK, does("replayWebhook", from_time=NOON, replay_id=its.code_id))},
     ),
 }

@@ -1,6 +1,6 @@
 """The interfaces of those who follow the log, and of those who look for what has become due."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from domain.activity import Activity
@@ -49,3 +49,10 @@ class Sweeper(Protocol):
 
     async def sweep(self, shard: int, now: Instant, fence: Fence) -> bool:
         """Does what is due at `now`; returns whether more is, so that it is called again within a second."""
+
+
+class Worker(Protocol):
+    """Does what belongs to a part of the log for as long as this process follows it, and takes its own time."""
+
+    async def work(self, fence: Fence, may_work: Callable[[], bool]) -> None:
+        """Works until it is canceled; begins nothing while it may not work."""

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import partial
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from domain.times import Instant
 from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import LogLease
-from loaders.following.followers import Fence, Follower, Sweeper
+from loaders.following.followers import Fence, Follower, Sweeper, Worker
 from loaders.following.leases import LEASE_TIMES, Leases, LeaseTimes
 from loaders.following.tail import LONGEST_PAUSE, WORK_SECONDS, LogTail, log_failure, log_recovery
 from loaders.log import HORIZON
@@ -47,6 +47,7 @@ class Following:
         is_usable: Callable[[], bool] = lambda: True,
         times: LeaseTimes = LEASE_TIMES,
         horizon: timedelta = HORIZON,
+        workers: Sequence[Worker] = (),
     ) -> None:
         self._backend = backend
         self._followers = followers
@@ -54,6 +55,7 @@ class Following:
         self._progress = progress
         self._is_usable = is_usable
         self._horizon = horizon
+        self._workers = workers
         self._leases = Leases(backend.store, backend.new_id(), range(keys.LOG_SHARDS), machine_timer, times)
         self._keep_seconds = min(_STEP_SECONDS, times.renewed_after)
         self._tails: dict[int, LogTail] = {}
@@ -62,7 +64,7 @@ class Following:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Follows while the block runs; then gives the leases back."""
-        keeper = asyncio.create_task(self._repeat("keeping its leases", self._keep, longest_pause=_STEP_SECONDS))
+        keeper = asyncio.create_task(repeat("keeping its leases", self._keep, longest_pause=_STEP_SECONDS))
         try:
             yield
         finally:
@@ -106,7 +108,8 @@ class Following:
         works |= {sweeper.name: partial(self._sweep, sweeper, fence) for sweeper in self._sweepers}
         self._tails[lease.shard] = tail
         self._tasks[lease.shard] = [
-            asyncio.create_task(self._repeat(f"{name} in part {lease.shard}", work)) for name, work in works.items()
+            *(asyncio.create_task(repeat(f"{name} in part {lease.shard}", work)) for name, work in works.items()),
+            *(asyncio.create_task(worker.work(fence, partial(self._may_work, fence))) for worker in self._workers),
         ]
 
     async def _read(self, tail: LogTail) -> float:
@@ -129,24 +132,28 @@ class Following:
             for shard in range(keys.LOG_SHARDS):
                 self._progress.behind(shard, self._tails[shard].lags if shard in self._tails else None)
 
-    async def _repeat(
-        self, what: str, work: Callable[[], Awaitable[float]], longest_pause: float = LONGEST_PAUSE
-    ) -> None:
-        """Works again and again; `work` returns after how many seconds, counted from its beginning."""
-        failures = 0
-        while True:
-            began = machine_timer()
-            try:
-                pause = await work()
-                if failures:
-                    log_recovery(what)
-                failures = 0
-            except Exception as error:  # noqa: BLE001  # whatever it is, the loop goes on
-                if not failures:
-                    log_failure(what, error)
-                failures += 1
-                pause = min(2.0**failures, longest_pause)
-            await asyncio.sleep(max(0.0, began + pause - machine_timer()))
+
+async def repeat(
+    what: str,
+    work: Callable[[], Awaitable[float]],
+    longest_pause: float = LONGEST_PAUSE,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> NoReturn:
+    """Works again and again; `work` returns after how many seconds, counted from its beginning."""
+    failures = 0
+    while True:
+        began = machine_timer()
+        try:
+            pause = await work()
+            if failures:
+                log_recovery(what)
+            failures = 0
+        except Exception as error:  # noqa: BLE001  # whatever it is, the loop goes on
+            if not failures:
+                log_failure(what, error)
+            failures += 1
+            pause = min(2.0**failures, longest_pause)
+        await sleep(max(0.0, began + pause - machine_timer()))
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:

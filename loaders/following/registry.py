@@ -10,6 +10,7 @@ from loaders.following.followers import Follower, Sweeper
 from loaders.following.history import HistoryFollower
 from loaders.following.leases import LEASE_TIMES, LeaseTimes
 from loaders.following.moments import Moments
+from loaders.following.webhooks import Webhooks
 from loaders.log import HORIZON
 
 
@@ -28,3 +29,5 @@ class FollowingParts(NamedTuple):
     sweepers: Callable[[Backend], Sequence[Sweeper]] = sweepers_of
     times: LeaseTimes = LEASE_TIMES
     horizon: timedelta = HORIZON
+    webhooks: type[Webhooks] | None = Webhooks
+    """Who sends webhooks, unless nobody does."""

@@ -1,4 +1,4 @@
-"""Which secrets of the ring are in use: a secret may leave the ring only when no live code and no device needs it."""
+"""Which secrets of the ring are in use: one may leave it only when no live code, device or webhook needs it."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from typing import Any
 
 from domain.access_codes import AccessCode, may_open
 from domain.times import Instant
-from loaders.codecs import ACCESS_CODE, CODE_DOOR
+from domain.webhooks import WebhookStatus
+from loaders.codecs import ACCESS_CODE, CODE_DOOR, WEBHOOK
 from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.bookings import BOOKING_BY_ID
@@ -20,10 +21,15 @@ _BASES: dict[str, ReadOne[Any]] = {"reservation": RESERVATION_BY_KEY, "booking":
 
 @dataclass(slots=True)
 class KeyUse:
-    """How many live codes and devices need a key."""
+    """How many live codes, devices and webhooks need a key."""
 
     codes: int = 0
     devices: int = 0
+    webhooks: int = 0
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.codes or self.devices or self.webhooks)
 
 
 async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
@@ -39,6 +45,11 @@ async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
                     door = CODE_DOOR.read(item)
                     if door.device_key_id is not None:
                         uses[door.device_key_id].devices += 1
+                case {"S": "WEBHOOK"}:
+                    webhook = WEBHOOK.read(item)
+                    if webhook.status is not WebhookStatus.DELETED:
+                        for key_id in {key_id for key_id, _ in webhook.secrets(now)}:
+                            uses[key_id].webhooks += 1
         for code in await _live(store, codes, now):
             uses[code.key_id].codes += 1
     return dict(uses)

@@ -24,6 +24,7 @@ from domain.models import (
 )
 from domain.schedule import CLOCK_SKEW, has_ended, slot_name
 from domain.times import Instant, shift
+from domain.webhooks import Delivery, Webhook
 from loaders import codecs, keys
 from loaders.codecs import (
     AnyClaim,
@@ -36,7 +37,7 @@ from loaders.codecs import (
     StoredReservation,
 )
 from loaders.conversion import Codec, DamagedItemError
-from loaders.log import activities_of
+from loaders.log import activities_of, decode_happening
 from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.kinds import PENDING, RATE
@@ -122,6 +123,21 @@ def _untold(entry: LogEntry, _: World) -> Iterator[str]:
         activities_of(entry)
     except DamagedItemError:
         yield "does not tell what happened"
+
+
+def _unreadable(delivery: Delivery, _: World) -> Iterator[str]:
+    try:
+        if delivery.kind is not None:
+            decode_happening(delivery.happening)
+    except DamagedItemError:
+        yield "does not tell what happened"
+
+
+def _told_of(webhook: Webhook, _: Key) -> Iterator[Key]:
+    if webhook.owner_id is not None:
+        yield keys.owner(webhook.owner_id)
+    if webhook.location_id is not None:
+        yield keys.location(webhook.location_id)
 
 
 def _due(codec: Codec[Any], record: Any) -> Dues:
@@ -334,6 +350,11 @@ _DECLARED = (
     Kind(codec=codecs.LOCATION_USAGE, refers=lambda found, _: [keys.location(found.location_id)]),
     Kind(codec=codecs.TABLE_STATE),
     Kind(codec=codecs.LOG_ENTRY, problems=_untold),
+    Kind(codec=codecs.WEBHOOK, refers=_told_of),
+    Kind(codec=codecs.WEBHOOK_COUNT),
+    Kind(codec=codecs.WEBHOOK_REVISION),
+    Kind(codec=codecs.WEBHOOK_TASK),
+    Kind(codec=codecs.DELIVERY, problems=_unreadable),
 )
 KINDS: dict[str, Kind] = {kind.codec.entity_type: kind for kind in _DECLARED}
 PLAIN_KINDS = frozenset({PENDING, RATE})

@@ -26,7 +26,7 @@ for _codec in vars(codecs).values():
 RATE, PENDING = "RATE", "PENDING_BOOKINGS"
 _KEY = frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "entityType"})
 _BESIDES = {
-    **{kind: {"fingerprint"} for kind in ("LOCKER", "OWNER", "LOCATION", "PAYMENT")},
+    **{kind: {"fingerprint"} for kind in ("LOCKER", "OWNER", "LOCATION", "PAYMENT", "WEBHOOK")},
     PENDING: {"ownerId", "pendingBookings"},
     RATE: {"fullAt", "expiresAt"},
 }
@@ -35,7 +35,7 @@ _NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
 """The attribute that requests read of the kinds that have no codec."""
 _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
-    "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY)#[^#]+",
+    "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY|WEBHOOK)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
     **dict.fromkeys(("email", "code", "reference", "purpose", "claim"), ".+"),
 }

@@ -40,6 +40,7 @@ class UserErrorCode(Enum):
     ACCESS_CODE_OVER = "The access code is used up, revoked or expired."
     TOO_MANY_ACCESS_CODES = "The door, the reservation or the booking has too many live access codes."
     STALE_ACCESS_CODE_LIST = "The list of access codes has changed since the device read it."
+    TOO_MANY_WEBHOOKS = "The owner has as many webhooks as it may have."
 
 
 ENUM_VALUES: dict[str, tuple[str, ...]] = {}

@@ -28,6 +28,7 @@ from domain.authorization import (
     may_see_notifications,
 )
 from domain.errors import ForbiddenError
+from domain.webhooks import may_see_webhook
 
 NO, YES, OWN, ORGANIZATIONS = "no", "yes", "own", "own, organization's"
 FOUND, OFFERED = "own, organization's, offered", "offered"
@@ -151,6 +152,7 @@ BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
 LOCKER_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_of, subjects=("locker_id",))
 LOCATION_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_at, subjects=("location_id",))
 CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
+WEBHOOKS = Rule(OWN, Scope.WEBHOOKS_READ, allows=may_see_webhook)
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.
 OWNER_CHANGES = Rule(OWN, Scope.OWNERS_WRITE)
@@ -160,4 +162,5 @@ RESERVATION_CHANGES = Rule(OWN, Scope.RESERVATIONS_WRITE)
 EVENT_RECORDING = Rule(NO, Scope.EVENTS_WRITE, OWN_LOCKER)
 BOOKING_CHANGES = Rule(OWN, Scope.BOOKINGS_WRITE)
 CODE_CHANGES = Rule(OWN, Scope.CODES_WRITE)
+WEBHOOK_CHANGES = Rule(OWN, Scope.WEBHOOKS_WRITE)
 DOOR_DEVICES = Rule(NO, NO, OWN_DOOR)

@@ -138,7 +138,7 @@ class Booking(Node):
     },
 )
 class Notification(Node):
-    """A message to an owner: about the decision on a booking, or about a reservation that someone else ended."""
+    """A message to an owner, such as about the decision on a booking or a reservation that someone else ended."""
 
     notification_id: strawberry.ID = column("Id of the notification.")
     booking_id: strawberry.ID | None = column("Id of the booking, if the notification is about one.")
@@ -146,6 +146,7 @@ class Notification(Node):
     locker_id: strawberry.ID | None = column("Id of the locker, if the notification is about one.")
     location_id: strawberry.ID | None = column("Id of the location, if the notification is about its door.")
     reservation_id: strawberry.ID | None = column("Id of the reservation, if the notification is about one.")
+    webhook_id: strawberry.ID | None = column("Id of the webhook, if the notification is about one.")
     message: str = column("Text of the notification.")
     created_at: Instant = column("Time of the notification.")
     booking: Booking | None = one(

@@ -13,6 +13,7 @@ from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, SAVE_OWNER
 from loaders.contracts.reservations import OWNER_RESERVATIONS
+from loaders.contracts.webhooks import OWNER_WEBHOOKS
 from loaders.pages import ALL_DAYS, ALL_TIMES
 from loaders.writes import owners as writes
 from resolvers.api.mutations import mutations, write
@@ -31,6 +32,7 @@ from resolvers.bindings.rules import (
     OWNER_LOOKUP,
     PROFILE,
     RESERVATIONS,
+    WEBHOOKS,
 )
 from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
@@ -39,6 +41,7 @@ from resolvers.entities.bookings import Booking, Notification
 from resolvers.entities.figures import OwnerFigures, owner_figures
 from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
+from resolvers.entities.webhooks import Webhook
 
 
 @entity(Record, node={"contract": OWNER_BY_ID, "key": {"owner_id": check_id}, "rule": PROFILE})
@@ -94,6 +97,9 @@ class Owner(Node):
         "reservations, bookings and access codes, and what others did at its lockers.",
     )
     figures: OwnerFigures | None = owner_figures()
+    webhooks: Connection[Webhook] | None = pages(
+        OWNER_WEBHOOKS, key="owner_id", rule=WEBHOOKS, description="Webhooks of the owner, oldest first; at most 10."
+    )
 
 
 def _has_address(asked: object, owner: Record) -> bool:

@@ -28,15 +28,15 @@ async def codes_keys() -> None:
         cost = CODE_KEYS_SCAN.cost_text(await describe_table(connection) or {})
         typer.echo(f"Listing the uses of keys {cost}, and half a unit for each access code.", err=True)
         uses = await key_uses(store, clock())
-        needed_ids = {key_id for key_id, use in uses.items() if use.codes or use.devices}
+        needed_ids = {key_id for key_id, use in uses.items() if use.is_needed}
         await record_code_keys(store, lambda _: sorted(needed_ids | {ring.current.key_id}))
     for number, key in enumerate(ring.keys):
         use = uses.get(key.key_id, KeyUse())
-        needed = f"{use.codes} live codes, {use.devices} devices"
-        advice = "current" if number == 0 else "in use" if use.codes or use.devices else "can be removed"
+        needed = f"{use.codes} live codes, {use.devices} devices, {use.webhooks} webhooks"
+        advice = "current" if number == 0 else "in use" if use.is_needed else "can be removed"
         typer.echo(f"{key.key_id}: {needed} ({advice})")
     missing = sorted(needed_ids - {key.key_id for key in ring.keys})
     if missing:
         raise CommandError(
-            f"live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: {', '.join(missing)}"
+            f"live codes, devices or webhooks need keys that are not in SMARTLOCKER_CODE_KEYS: {', '.join(missing)}"
         )

@@ -38,6 +38,7 @@ _CHANGES = {
     ActivityKind.LOCKER_STATUS_CHANGED: Change(_STATUS, "AVAILABLE", "OCCUPIED"),
     ActivityKind.LOCKER_TRANSFERRED: Change("ownerId", "owner-2", "owner-1"),
     ActivityKind.OWNER_CHANGED: Change("email"),
+    ActivityKind.WEBHOOK_CHANGED: Change("url"),
     ActivityKind.RESERVATION_CANCELLED: Change(_STATUS, "ACTIVE", "CANCELLED"),
     ActivityKind.RESERVATION_CHANGED: Change("endAt", "2026-03-01T18:00:00.000Z", "2026-03-01T20:00:00.000Z"),
     ActivityKind.RESERVATION_RELEASED: Change(_STATUS, "ACTIVE", "COMPLETED"),

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cache, partial
 
 from domain.authorization import Principal
@@ -113,4 +114,6 @@ class RequestStates:
             log_retention=settings.log_retention,
             history_retention=settings.history_retention,
             listener=self.listener,
+            webhook_secret_overlap=timedelta(hours=settings.webhook_secret_hours),
+            allows_local_webhooks=not settings.is_production,
         )

@@ -62,6 +62,9 @@ class Metrics:
         self._introspections = self._counter("introspections", "Introspection fields, which graphql-core executes.")
         self._told = self._counter("followed_activities", "Activities that followers were told.", "shard", "follower")
         self._lag = self._gauge("follower_lag_seconds", "Time by which a follower is behind.", "shard", "follower")
+        self._attempts = self._counter("webhook_attempts", "Attempts to deliver a webhook.", "outcome")
+        self._waiting = self._gauge("webhook_deliveries_waiting", "Deliveries of webhooks that wait.", "shard")
+        self._oldest = self._gauge("webhook_oldest_seconds", "Age of the oldest activity that waits.", "shard")
         self._followed = self._gauge("followed_shards", "Whether this server follows a part of the log.", "shard")
         self._subscriptions = self._gauge("subscriptions", "Subscriptions of clients.")
         self._events = self._counter("subscription_events", "Events that were sent to subscribers.")
@@ -106,6 +109,15 @@ class Metrics:
 
     def delivered(self, events: int) -> None:
         self._events.inc(events)
+
+    def attempted(self, *, is_success: bool) -> None:
+        """See DeliveryWatcher."""
+        self._attempts.labels("success" if is_success else "failure").inc()
+
+    def waiting(self, shard: int, number: int, oldest: float) -> None:
+        """See DeliveryWatcher."""
+        self._waiting.labels(shard).set(number)
+        self._oldest.labels(shard).set(oldest)
 
     async def page(self, _: Request) -> Response:
         return Response(generate_latest(self._shown), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from loaders.following.loop import Progress
+    from loaders.following.webhooks import DeliveryWatcher
     from loaders.table.recording import Recorder
     from server.telemetry.metrics import Metrics
     from server.telemetry.shared_metrics import SharedMetrics
@@ -80,6 +81,11 @@ class Telemetry:
     @property
     def progress(self) -> Progress | None:
         """Is told how far followers of the log have got."""
+        return self._metrics
+
+    @property
+    def deliveries(self) -> DeliveryWatcher | None:
+        """Is told how deliveries of webhooks go."""
         return self._metrics
 
     def observe(self, app: ASGIApp) -> ASGIApp:

@@ -8,6 +8,7 @@ from typing import Any
 from domain.bookings import BookingStatus
 from domain.models import LocationStatus, ReservableBy, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
+from domain.webhooks import WebhookStatus
 from loaders import keys
 from loaders.contracts.base import Order
 from loaders.contracts.reading import ReadPage
@@ -110,6 +111,8 @@ _AT_LOCKER = {"locker_id": LONGEST.locker, "location_id": None, "reservation_id"
 _CODES = (keys.access_code, keys.purpose_index, _AT_LOCKER, _FINGERPRINT)
 _UNLIKELY = dict.fromkeys(("calendar_event_id", "payment_id", "api_key_id", "booking_id", "event_id"))
 
+_WEBHOOK = {"status": WebhookStatus.ACTIVE, "description": LONGEST.name}
+
 
 def _history(kind: str, name: str) -> tuple[Any, ...]:
     return keys.activity, not_indexed, {"place": f"{kind}:{name}", **_UNLIKELY}
@@ -142,6 +145,9 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-156": (keys.log_entry, not_indexed, {"shard": 0}),
     "QC-163": (keys.location_figures,),
     "QC-164": (keys.location_usage, not_indexed, {"date": DAY}),
+    "QC-181": (keys.webhook, not_indexed, _WEBHOOK, _FINGERPRINT),
+    "QC-182": (keys.webhook, keys.webhook_index, _WEBHOOK, _FINGERPRINT),
+    "QC-186": (keys.delivery,),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }
 LISTS = {contract_id: ListExample(PAGED[contract_id], *example) for contract_id, example in _LISTS.items()}

@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from domain.access_codes import reservation_purpose
+from domain.activity import ActivityKind
 from domain.bookings import DaySlot
 from domain.models import LockerSize, LockerStatus, ReservableBy, door_of
 from domain.times import Day, Instant, shift
@@ -58,6 +59,8 @@ _NAMES: dict[str, tuple[Any, Any]] = {
     "calendar_event": ("c1", "c" * 64),
     "payment": ("p1", "p" * 64),
     "key": ("k1", "k" * 64),
+    "webhook": ("w1", "w" * 64),
+    "url": ("https://example.com/hook", f"https://example.com/{'h' * 480}"),
     "code_id": ("c1", "c" * 64),
     "change": ("change-1", "c" * 64),
     "subject": ("root", "s" * 255),
@@ -92,6 +95,10 @@ _LONG: dict[str, Any] = {
     **dict.fromkeys(("created_by", "issued_by", "revoked_by", "decided_by_subject"), LONGEST.subject),
     "actor_subject": LONGEST.subject,
     "happenings": "x" * 11_000,
+    "happening": "x" * 2000,
+    "error": "connection",
+    "url": LONGEST.url,
+    "kinds": tuple(ActivityKind),
     "outcome": "COMPLETED",
     "changes": ("ownerId", LONGEST.owner, LONGEST.other_owner),
     "reveals": (f"{NOON} {'r' * 64}#{10**9} {LONGEST.subject}",) * 10,

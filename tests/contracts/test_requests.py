@@ -20,7 +20,7 @@ from tests.contracts.snapshots import contracts_of, keep, kept, shown, steps_of
 # contracts of the tools write such items of any kind, and a pointer, all writes of which the guard orders.
 DERIVED = {
     *("OWNER_LOCKER", "LOCATION_LOCKER", "LOCKER_OFFER", "OWNER_RESERVATION", "LIVE_RESERVATION", "OWNER_BOOKING"),
-    *("NOTIFICATION", "LOG_ENTRY"),
+    *("NOTIFICATION", "LOG_ENTRY", "WEBHOOK_REVISION"),
 }
 TOOLS = {"QC-78"}
 
@@ -43,11 +43,11 @@ def check_request(operation: Operation) -> None:
     request = operation.render("T")
     assert "FilterExpression" not in str(request)
     if isinstance(operation, Query):
+        is_indexed, most = False, 1000
+        if isinstance(contract, ReadPage | ReadTail):
+            is_indexed = keys.spelled(contract.range)[0] == "index GSI1"
         if isinstance(contract, ReadPage):
-            page = contract.page_rule
-            is_indexed, most = keys.spelled(contract.range)[0] == "index GSI1", page.maximum + page.look_ahead
-        else:
-            is_indexed, most = False, 1000
+            most = contract.page_rule.maximum + contract.page_rule.look_ahead
         assert 1 <= operation.limit <= most
         assert ("IndexName" in request) is is_indexed
         assert operation.consistent is not isinstance(contract, ReadPage) or isinstance(contract, ReadTail)

@@ -115,7 +115,7 @@ INVALID: dict[str, list[Any]] = {
     "reservable_by": ENUMS,
     "result": ENUMS,
     "role": ENUMS,
-    "scopes": [["lockers:read"] * 13, "lockers:read", None],
+    "scopes": [["lockers:read"] * 15, "lockers:read", None],
     "size": ENUMS,
     "start_at": [None, 5],
     "time_zone": ["", "Rome", "europe/rome", "localtime", None, 5],

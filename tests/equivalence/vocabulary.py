@@ -124,7 +124,7 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
 _QUERIES = [
     *["owner", "locker", "location", "node", "nodes"] * 4,
     *["ownerByEmail", "reservation", "reservationByReference", "booking", "locationByCode", "locations"] * 2,
-    *["pendingBookings", "apiKey", "apiKeys", "viewer", "activity"],
+    *["pendingBookings", "apiKey", "apiKeys", "viewer", "activity", "webhook", "webhooks"],
 ]
 _NOTICES = [
     ("2026-03-01T12:00:08.000Z", "nina-approved-approved"),

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from loaders.backend import Backend
 from tests.api import RENAME, TRANSFER, UPDATE_STATUS, Api, mutation, unchanged
 from tests.codes import Device
 from tests.conftest import NOW, Clock, Dump, Prepared
@@ -32,16 +33,16 @@ EVERY_MUTATION = pytest.mark.parametrize("name", INPUTS)
 CHANGE = {"lockerId": "l1", "expectedVersion": 1, "changeId": "c1"}
 
 
-async def stock(api: Api) -> None:
-    await stock_all(api)
+async def stock(api: Api, backend: Backend) -> None:
+    await stock_all(api, backend)
     await create_location(api, 1)
     await book(api, "approved", date="2026-03-11")
     await approve(api, "approved")
 
 
 @pytest_asyncio.fixture
-async def ready(api: Api, wire: Wire, prepared: Prepared) -> Api:
-    await prepared(stock, api)
+async def ready(api: Api, wire: Wire, prepared: Prepared, backend: Backend) -> Api:
+    await prepared(stock, api, backend)
     wire.reset()
     return api
 

@@ -27,7 +27,7 @@ from tests.mutations import MUTATIONS
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
-    1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage",
+    1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks",
 }
 COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()} | {
     name: 14 * mutation.share for name, mutation in MUTATIONS.items()
@@ -40,10 +40,11 @@ _TELLING = {
     "Locker": "alias",
     "Reservation": "told0: createdAt told11: ownerId",
     "AccessEvent": "actorId",
-    "Booking": "description",
+    "Booking": "told23: description",
     "Payment": "method",
     "Notification": "notificationId message",
     "ApiKey": "told10: name",
+    "Webhook": "told21: url told22: description",
     "CalendarDay": "morning { title bookingId }",
     "CalendarEvent": "title told20: eventId",
     "Activity": f"{_ACTIVITY} told14: ownerId told15: reservationId told16: bookingId",
@@ -65,7 +66,7 @@ _BELOW = {
     "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
     "CalendarDay": "morning { booking { description } }",
 }
-_OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications", "activity"}
+_OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications", "activity", "webhooks"}
 
 
 def tenant_documents(known: dict[str, list[str]], names: Sequence[str]) -> list[Document]:

@@ -15,7 +15,7 @@ from domain.authorization import Scope
 from domain.times import Instant
 from loaders.backend import Backend
 from resolvers.bindings.nodes import to_global_id
-from tests import places
+from tests import places, webhooks
 from tests.api import RENAME, Api, mutation
 from tests.conftest import Clock
 from tests.history import keep_history
@@ -25,7 +25,7 @@ from tests.reservations import CANCEL
 LOCATION = places.ulid(0)
 NAMES = {"anna": "apple", "bert": "zebra"}
 LISTS = {
-    "owner": ["lockers", "reservations", "bookings", "notifications", "activity"],
+    "owner": ["lockers", "reservations", "bookings", "notifications", "activity", "webhooks"],
     "locker": ["reservations", "accessEvents", "activity"],
     "booking": ["payments"],
     "location": ["lockers", "activity"],
@@ -58,6 +58,7 @@ IDS: dict[str, list[str]] = {
     "booking": _ids("taken-@", "refused-@", "asked-@"),
     "payment": _ids("paid-@"),
     "key": _ids("key-@"),
+    "webhook": _ids("webhook-@"),
     "location": [LOCATION],
     "email": [f"{tenant}@example.com" for tenant in NAMES],
 }
@@ -103,7 +104,7 @@ async def cursors_of(api: Api, ids: Mapping[str, Sequence[str]]) -> dict[tuple[s
         data = await api.run(f"query ($id: ID!) {{ {kind}({kind}Id: $id) {{ {selected} }} }}", id=own_id)
         for name, connection in data[kind].items():
             found[f"{kind.title()}.{name}", own_id] = [edge["cursor"] for edge in connection["edges"]]
-    for name in ("locations", "pendingBookings", "apiKeys", "activity"):
+    for name in ("locations", "pendingBookings", "apiKeys", "activity", "webhooks"):
         data = await api.run(f"{{ {name} {{ edges {{ cursor }} }} }}")
         found[f"Query.{name}", ""] = [edge["cursor"] for edge in data[name]["edges"]]
     return found
@@ -125,6 +126,8 @@ async def _owned(api: Api, tenant: str) -> None:
         await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **reported)
     key = {"name": f"{secret} key", "role": "PARTNER", "ownerIds": [tenant], "scopes": ["LOCKERS_READ"]}
     await api.done(CREATE_KEY, keyId=f"key-{tenant}", **key)
+    hook = {"url": f"https://example.com/{secret}", "description": f"{secret} hook"}
+    await webhooks.create(api, f"webhook-{tenant}", ownerId=tenant, **hook)
 
 
 async def _bookings(api: Api, tenant: str) -> None:

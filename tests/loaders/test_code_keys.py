@@ -4,6 +4,7 @@ from domain.access_codes import AccessCode, AccessCodeKind, CodeRing
 from domain.models import door_of
 from loaders.backend import Backend
 from loaders.reads.code_keys import KeyUse, key_uses
+from tests import webhooks
 from tests.api import Api
 from tests.codes import PROVISION, REVEAL, ROTATE, check_no_digits, create, furnish, verify
 from tests.conftest import CODE_KEYS, NOW, RING, Clock, OpenApi
@@ -13,6 +14,20 @@ LISTED = """{ locker(lockerId: "l1") {
   accessCodes { nodes { id codeId kind length uses validity { state } reveals { revealedBy } } }
   accessEvents { nodes { action metadata } } lockout { failures }
 } }"""
+
+
+async def test_a_key_is_in_use_as_long_as_a_webhook_signs_with_its_secret(
+    one: Api, open_api: OpenApi, backend: Backend, clock: Clock
+) -> None:
+    store: Any = backend.store
+    for name in ("w1", "w2"):
+        await webhooks.create(one, name)
+    async with open_api(code_keys=f"{CODE_KEYS.replace('k1:MTEx', 'k2:MjIy')},{CODE_KEYS}") as renewed:
+        await renewed.done(webhooks.ROTATE, webhookId="w1", expectedRotation=1)
+    assert await key_uses(store, NOW) == {"k1": KeyUse(webhooks=2), "k2": KeyUse(webhooks=1)}
+    clock.move(hours=24)
+    await one.done(webhooks.DELETE, webhookId="w2")
+    assert await key_uses(store, clock()) == {"k2": KeyUse(webhooks=1)}
 
 
 async def test_a_key_is_in_use_as_long_as_a_live_code_or_a_device_needs_it(

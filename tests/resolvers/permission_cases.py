@@ -97,6 +97,11 @@ CASES = [
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
     Case(
+        f'{{ webhook(webhookId: "webhook-@tenant") {{ {everything("Webhook", "deliveries")} }} }}',
+        optional=(("webhook", "location"),),
+    ),
+    Case(f"{{ webhooks(first: 1) {{ {PAGE} nodes {{ id }} }} }}"),
+    Case(
         f"{{ locker({OWN}) {{ activity(first: 1) {{ {PAGE} nodes {{ {everything('Activity')} }} }} }} }}",
         optional=tuple((*_ACTIVITY, *path) for path in (("actor", "owner"), *((name,) for name in _NAMED))),
     ),

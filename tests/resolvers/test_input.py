@@ -7,6 +7,7 @@ from graphql import GraphQLEnumType, GraphQLID, GraphQLInputObjectType, get_name
 from graphql import GraphQLList as ListType
 
 from domain.times import Instant
+from loaders.backend import Backend
 from tests.api import Api
 from tests.conftest import Clock, Prepared
 from tests.inputs import GOOD, MUTATIONS, document, stock
@@ -115,8 +116,10 @@ def test_every_mutation_is_tried() -> None:
 
 
 @pytest.mark.parametrize("field", GOOD)
-async def test_every_input_that_is_changed_here_is_valid_otherwise(api: Api, prepared: Prepared, field: str) -> None:
-    await prepared(stock, api)
+async def test_every_input_that_is_changed_here_is_valid_otherwise(
+    api: Api, prepared: Prepared, backend: Backend, field: str
+) -> None:
+    await prepared(stock, api, backend)
     assert (await api.mutate(document(field), **GOOD[field]))["userErrors"] == []
 
 

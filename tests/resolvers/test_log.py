@@ -35,8 +35,8 @@ RECORD = mutation("recordAccessEvents", "accessEvents { eventId }")
 
 
 @pytest_asyncio.fixture
-async def ready(api: Api, wire: Wire, prepared: Prepared) -> Api:
-    await prepared(stock, api)
+async def ready(api: Api, wire: Wire, prepared: Prepared, backend: Backend) -> Api:
+    await prepared(stock, api, backend)
     wire.reset()
     return api
 
@@ -54,7 +54,11 @@ async def told(api: Api, dump: Dump, query: str, **values: Any) -> dict[tuple[st
     return {key: activities for key, activities in (await logged(dump)).items() if key not in before}
 
 
-@pytest.mark.parametrize("name", GOOD)
+SILENT = {"sendTestWebhook", "redeliver", "replayWebhook"}
+"""The mutations that change nothing: they ask for messages to be sent."""
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name not in SILENT])
 async def test_every_mutation_is_logged_once_by_its_caller(ready: Api, dump: Dump, wire: Wire, name: str) -> None:
     ((_, activities),) = (await told(ready, dump, document(name), **GOOD[name])).items()
     assert activities
@@ -67,7 +71,7 @@ async def test_every_mutation_is_logged_once_by_its_caller(ready: Api, dump: Dum
 
 def test_every_kind_is_caused_by_mutations_that_exist_or_by_time() -> None:
     by = {name for kind in ActivityKind for name in kind.by}
-    assert by == GOOD.keys()
+    assert by == GOOD.keys() - SILENT
     assert {kind for kind in ActivityKind if not kind.by} == {
         ActivityKind.RESERVATION_ENDED,
         ActivityKind.RESERVATION_OVERDUE,

@@ -17,7 +17,7 @@ from loaders.backend import Backend
 from resolvers.bindings.base import Reading
 from resolvers.bindings.nodes import NODE_KINDS, from_global_id, to_global_id
 from resolvers.schema import bound_schema
-from tests import codes, places
+from tests import codes, places, webhooks
 from tests.api import CREATE_RESERVATION, Api, mutation
 from tests.conftest import OpenApi, Prepared
 from tests.history import keep_history
@@ -45,6 +45,7 @@ LOOK_UPS = {
     "locationByCode": '(code: "place-{i}")',
     "booking": '(bookingId: "booking-{i}")',
     "apiKey": '(keyId: "key-{i}")',
+    "webhook": '(webhookId: "webhook-{i}")',
 }
 OTHER_LOOK_UPS = {
     "locker": '(lockerId: "locker-{i}", consistent: true)',
@@ -55,6 +56,7 @@ LISTS = {
     "locations": "",
     "pendingBookings": "",
     "apiKeys": "",
+    "webhooks": "",
     "activity": "",
     "locationFigures": "",
     "locationUsage": 'date: "2026-03-10", ',
@@ -96,6 +98,8 @@ async def stock(api: Api, backend: Backend) -> None:
         await api.done(
             CREATE_KEY, keyId=f"key-{i}", name="Key", role="PARTNER", ownerIds=[owner], scopes=["CODES_READ"]
         )
+        await webhooks.create(api, f"webhook-{i}", ownerId=owner)
+        await webhooks.deliver(backend, f"webhook-{i}")
     for i in range(MANY):  # the latest activities concern one of everything
         actor = Principal(subject=f"owner-{i}", role=Role.OWNER, owner_id=OwnerId(f"owner-{i}"))
         await api.by(actor).done(codes.ROTATE, lockerId=f"locker-{i}", codeId="code", expectedRotation=1)
@@ -114,7 +118,7 @@ NODES = """{
       activity(first: 1) { nodes { id } }
     } }
   } }
-  apiKeys(first: 50) { nodes { id } }
+  apiKeys(first: 50) { nodes { id } } webhooks(first: 50) { nodes { id } }
 }"""
 
 

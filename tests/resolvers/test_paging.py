@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from loaders.backend import Backend
 from resolvers.schema import bound_schema
+from tests import webhooks
 from tests.api import Api, mutation
 from tests.codes import CREATE as CREATE_CODE
 from tests.codes import REPORT
@@ -94,6 +96,9 @@ EVERY = {
     "Query.locations": ("locations", "code", True),
     "Query.pendingBookings": ("pendingBookings", "bookingId", False),
     "Query.apiKeys": ("apiKeys", "keyId", True),
+    "Query.webhooks": ("webhooks", "webhookId", False),
+    "Owner.webhooks": ('owner(ownerId: "ada") { webhooks', "webhookId", False),
+    "Webhook.deliveries": ('webhook(webhookId: "k0") { deliveries', "activityId", True),
     "Location.lockers": (f"{HERE}lockers", "lockerId", False),
     "Location.accessEvents": (f"{HERE}accessEvents", "eventId", True),
     "Booking.payments": ('booking(bookingId: "k0") { payments', "paymentId", False),
@@ -127,7 +132,7 @@ def test_every_list_of_the_schema_is_tried() -> None:
     }
 
 
-async def test_every_list_is_paged_in_its_order_in_both_directions(api: Api, clock: Clock) -> None:
+async def test_every_list_is_paged_in_its_order_in_both_directions(api: Api, clock: Clock, backend: Backend) -> None:
     for owner in ("ada", "bob", "cleo"):
         await api.owner(owner)
     await api.owner("root", role="ADMIN")
@@ -151,6 +156,8 @@ async def test_every_list_is_paged_in_its_order_in_both_directions(api: Api, clo
         await api.mutate(REJECT, bookingId=f"bob-{key}", reason="No", expectedVersion=1)
         await api.mutate(PAY, bookingId="k0", paymentId=key, amount={"amount": 1, "currency": "EUR"})
         await api.mutate(CREATE_KEY, keyId=key, name="Door", role="DEVICE", lockerId="k0")
+        await webhooks.create(api, key)
+        await webhooks.deliver(backend, "k0", key)
         clock.move(milliseconds=number % 2)  # some are of the same millisecond
     for where, own, newest_first in EVERY.values():
         expected = KEYS[::-1] if newest_first else KEYS

@@ -9,7 +9,7 @@ from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from loaders.backend import Backend
 from resolvers.bindings.nodes import to_global_id
 from resolvers.schema import bound_schema
-from tests import codes, places
+from tests import codes, places, webhooks
 from tests.api import RENAME, Api, mutation, unchanged
 from tests.conftest import Dump, OpenApi
 from tests.history import keep_history
@@ -158,6 +158,11 @@ async def stocked(api: Api, backend: Backend) -> Api:
             amount={"amount": 1, "currency": "EUR"},
         )
         await api.done(RENAME, lockerId=locker, expectedVersion=1, alias="Left")
+        for webhook in (f"webhook-{tenant}", f"deleted-{tenant}"):
+            await webhooks.create(api, webhook, ownerId=tenant)
+        await api.done(webhooks.DELETE, webhookId=f"deleted-{tenant}")
+        await api.done(webhooks.TEST, webhookId=f"webhook-{tenant}", testId="asked")
+        await webhooks.deliver(backend, f"webhook-{tenant}")
     await keep_history(backend.store)
     return api
 

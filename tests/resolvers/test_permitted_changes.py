@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from domain.authorization import Principal, Scope
+from loaders.backend import Backend
 from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, Api, mutation, unchanged, user_error
 from tests.conftest import Dump, Prepared
 from tests.inputs import GOOD, document, stock
@@ -52,9 +53,9 @@ FOREIGN = {
 
 @pytest.mark.parametrize("principal", [owner("bob"), partner(*Scope, of="bob"), partner(Scope.LOCKERS_READ)])
 async def test_something_foreign_is_not_changed_and_looks_like_something_missing(
-    api: Api, wire: Wire, dump: Dump, prepared: Prepared, principal: Principal
+    api: Api, wire: Wire, dump: Dump, prepared: Prepared, backend: Backend, principal: Principal
 ) -> None:
-    await prepared(stock, api)
+    await prepared(stock, api, backend)
     await api.owner("bob")
     wire.reset()
     async with unchanged(dump):

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from graphql import get_named_type, is_non_null_type
 
-from tests import mutations
+from tests import mutations, webhooks
 from tests.api import Api, mutation
 from tests.conftest import Clock, Dump
 from tests.inputs import MUTATIONS
@@ -32,6 +32,8 @@ async def test_a_change_to_the_present_value_is_none(api: Api, wire: Wire, clock
     await book(api, "no")
     await approve(api, "yes")
     await reject(api, "no")
+    for webhook in ("w0", "w1"):
+        await webhooks.create(api, webhook)
     for change, one in mutations.MUTATIONS.items():
         if one.brings is not None:
             await api.done(mutation(change, "__typename"), **one.brings, expectedVersion=1)

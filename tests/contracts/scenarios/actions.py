@@ -26,7 +26,10 @@ class _Its:
 
 its = _Its()
 _REQUIRED: dict[str, Any] = {
-    **{f"{name}_id": getattr(its, name) for name in ("locker", "owner", "location", "reservation", "booking", "key")},
+    **{
+        f"{name}_id": getattr(its, name)
+        for name in ("locker", "owner", "location", "reservation", "booking", "key", "webhook")
+    },
     "code_id": its.code_id,
     "expected_version": 1,
 }

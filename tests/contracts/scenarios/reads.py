@@ -36,6 +36,7 @@ from tests.contracts.scenarios.lockers import (
     record_events,
     reserve,
 )
+from tests.contracts.scenarios.webhooks import WEBHOOK
 
 
 async def keep_activity(backend: Backend, names: Names) -> None:
@@ -57,6 +58,7 @@ async def keep_activity(backend: Backend, names: Names) -> None:
 
 _EVENT = (*PLACED, record_events("01"))
 _LOOK_UPS: dict[str, tuple[Call, ...]] = {
+    "QC-180": (OWNER, WEBHOOK),
     "QC-01": PLACED,
     "QC-07": RESERVED,
     "QC-15": RESERVED,

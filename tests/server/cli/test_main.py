@@ -257,16 +257,23 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(
         code = {"lockerId": "l1", "kind": "STANDING", "validUntil": shift(utc_now(), timedelta(hours=20))}
         assert (await api.mutate(codes.CREATE, **code, codeId="c1"))["digits"]
         await api.mutate(codes.PROVISION, lockerId="l1", generation=1)
-        unused, used = "k2: 0 live codes, 0 devices (current)\n", "k1: 1 live codes, 1 devices (in use)\n"
+        unused, used = (
+            "k2: 0 live codes, 0 devices, 0 webhooks (current)\n",
+            "k1: 1 live codes, 1 devices, 0 webhooks (in use)\n",
+        )
         both = await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}")
         assert (both.status, both.out, await recorded()) == (0, unused + used, ["k1", "k2"])
         cost = r"reads the whole table once: about \d+ items, \d+ read units, and half a unit for each access code\.\n"
         assert re.fullmatch(f"Listing the uses of keys {cost}", both.err)
-        missing = "smartlocker: live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
+        missing = "smartlocker: live codes, devices or webhooks need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
         assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, both.err + missing)
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c1")
         left = await on_table("codes", "keys", code_keys=CODE_KEYS)
-        assert (left.status, left.out, await recorded()) == (0, "k1: 0 live codes, 1 devices (current)\n", ["k1"])
+        assert (left.status, left.out, await recorded()) == (
+            0,
+            "k1: 0 live codes, 1 devices, 0 webhooks (current)\n",
+            ["k1"],
+        )
     refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
     assert (refused.status, refused.out, "c2hvcnQ=" in refused.err) == (1, "", False)
 
