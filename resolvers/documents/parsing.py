@@ -156,7 +156,9 @@ class _Expansion:
             level = left.pop()
             for found in self._fields(level).values():
                 roots += len(found) if level.depth == 1 and not level.is_schema else 0
-                left.append(self._below(level, found))
+                below = self._below(level, found)
+                if below.parts:
+                    left.append(below)
         return roots
 
     def _fields(self, level: _Level) -> dict[str, list[Selected]]:
