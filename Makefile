@@ -1,7 +1,10 @@
 # `make serve` and `make test` need Python 3.11 or newer, make and npm; everything else they get, pinned by hash.
 # The tests of GraphiQL also want a Chromium or Chrome: `make test` gets one where there is none and it can.
 
+PYTHON_FROM := $(origin PYTHON)
 PYTHON ?= python3
+# Prints the interpreter to install for. `make serve` takes the fastest with the same version, unless PYTHON=… names one.
+FIND_PYTHON = echo $(PYTHON)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -9,6 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process bench-live graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
+serve: FIND_PYTHON = $(if $(filter undefined,$(PYTHON_FROM)),$(PYTHON) bench/fastest_python.py,echo $(PYTHON))
 serve: $(VENV)/installed
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE) $(BIN)/smartlocker table create --demo >&2)
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE)) exec $(BIN)/smartlocker serve $(if $(PORT),--port $(PORT))
@@ -94,7 +98,7 @@ bench-live: $(VENV)/tested
 $(VENV)/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'
 	@echo "Installing the pinned requirements into $(VENV) (once)"
-	@$(PYTHON) -m venv $(VENV)
+	@"$$($(FIND_PYTHON))" -m venv $(VENV)
 	@$(PIP) install --require-hashes --requirement requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -104,8 +104,9 @@ def comparison_chart(report: Report) -> str:
     scale = (_WIDTH - _LEFT - 110) / max(ratios.values())
     bottom = _TOP + len(report.workloads) * group - _GAP / 2
     drawing.line([(_LEFT + scale, _TOP - 6), (_LEFT + scale, bottom)], "#999", 0.7)
-    for number, name in enumerate(report.workloads):
+    for number, (name, title) in enumerate(report.workloads.items()):
         top = _TOP + number * group
+        drawing.text(_LEFT, top - 3, title, size=10)
         drawing.text(_LEFT - 8, top + group / 2 - _GAP / 2 + 4, name, anchor="end", size=12, weight="600")
         for place, server in enumerate(servers):
             y = top + place * _BAR

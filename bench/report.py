@@ -7,6 +7,7 @@ import platform
 import subprocess
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["REPLAY", "Cell", "Report", "Sample", "machine", "today"]
 
 REPLAY = "replay"
-_TARGETED = ("Q1", "Q2", "Q3", "Q4", "M1")
-_TARGETS = (
-    (f"requests/s ÷ {MERCURIUS}, at least", 32, MERCURIUS, "per_second", (2, 2, 3.5, 3.5, 2)),
-    (f"requests/s ÷ {CONTROL}, at least", 32, CONTROL, "per_second", (0.8, 0.8, 1.3, 1.3, 0.7)),
+_TARGETED = ("Q1", "Q2", "Q3", "Q4", "M1", "nodes", "upcoming", "reserve", "unseen")
+_TARGETS: tuple[tuple[str, int, str, str, tuple[float, ...]], ...] = (
+    (f"requests/s ÷ {MERCURIUS}, at least", 32, MERCURIUS, "per_second", (4, 3.5, 5.5, 4.5, 3, 3, 6, 3, 1.5)),
+    (f"requests/s ÷ {CONTROL}, at least", 32, CONTROL, "per_second", (0.9, 0.75, 1, 1.5, 0.7)),
     (f"p50 ÷ {MERCURIUS} at 1 connection, at most", 1, MERCURIUS, "p50", (1, 1, 0.5, 0.5, 1)),
 )
+"""Some have none for the last requests."""
 _FIGURES = ("per_second", "cpu_ms", "p50", "p99", "server_busy", "others_busy")
 
 
@@ -91,9 +93,24 @@ class Report:
         return f" ±{(max(values) - min(values)) / 2 / middle:.0%}" if len(values) > 1 and middle else ""
 
     @property
-    def workloads(self) -> list[str]:
-        """The names of the workloads."""
-        return list(self._titles)
+    def workloads(self) -> dict[str, str]:
+        """The workloads, each with its title."""
+        return self._titles
+
+    def result(self) -> str:
+        """The result in one sentence, at the most connections."""
+        connections = max(self.connections(REPLAY))
+        times = []
+        for server in (MERCURIUS, CONTROL):
+            ratios = [self.ratio(REPLAY, name, connections, PRODUCTION, server) for name in self._titles]
+            times.append(f"{min(ratios):.1f} to {max(ratios):.1f} times as many")
+        return "\n".join(
+            [
+                f"On one core, with the same store operations, SmartLocker in production answers {times[0]} requests",
+                f"a second as {MERCURIUS}, and {times[1]} as that server with a hand-made client of the store and",
+                f"neither limits nor log ({self.date}, {connections} connections).",
+            ]
+        )
 
     def stores(self) -> list[str]:
         """The stores, in the order of their first samples."""
@@ -158,7 +175,10 @@ class Report:
         rows.append("|---" * (len(_TARGETED) + 1) + "|")
         for title, connections, to, figure, targets in _TARGETS:
             cells = []
-            for workload, target in zip(_TARGETED, targets, strict=True):
+            for workload, target in zip_longest(_TARGETED, targets):
+                if target is None:
+                    cells.append("")
+                    continue
                 found = self.ratio(REPLAY, workload, connections, PRODUCTION, to, figure)
                 is_met = found <= target if figure == "p50" else found >= target
                 cells.append(f"{found:.2f} of {target:g}{'' if is_met else ' ✗'}")

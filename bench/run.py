@@ -226,6 +226,7 @@ def main(
         (ROOT / "docs/images/bench.svg").write_text(chart)
         picture = "![Requests per second of SmartLocker and other GraphQL servers](images/bench.svg)"
         write_section("comparison", f"{picture}\n\n{report.tables()}")
+        write_section("result", report.result())
     if report.stub_per_second < _ENOUGH_ANSWERS:
         typer.echo(f"The stub gives fewer than {_ENOUGH_ANSWERS:,} answers a second: it may be the limit.", err=True)
         sys.exit(1)
