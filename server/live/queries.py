@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 _AT_ONCE = 100
 """How many activities of a subscription are shown together at most."""
+_MESSAGES_AT_ONCE = 500
+"""How many messages are sent before anything else may run: it takes some milliseconds."""
 _MOST_WAITING = 1000
 """How many activities wait for the budget of a caller."""
 _MOST_BEHIND = 10_000
@@ -215,6 +217,15 @@ class LiveQuery:
         for subscription in [*self.subscriptions]:
             subscription.offer(events)
 
+    async def _offer_in_parts(self, events: Sequence[Event]) -> None:
+        """Offers events, and lets the process do other things after some messages: there may be many subscriptions."""
+        step = max(1, _MESSAGES_AT_ONCE // len(events))
+        for number, subscription in enumerate([*self.subscriptions], 1):
+            if subscription.is_open:
+                subscription.offer(events)
+            if number % step == 0:
+                await asyncio.sleep(0)
+
     def failure(self, error: SmartLockerError | HttpError) -> Event:
         """An error that belongs to no activity, at the field: clients end a subscription at a result without data."""
         return Event(self._failed(self.queries.error(error)))
@@ -263,7 +274,7 @@ class LiveQuery:
                 batch.sort(key=ACTIVITY.key_of)
                 self._showing = batch
                 async for events in self.shown(batch, self._settled_before(*self._waiting), self.subscriptions):
-                    self.offer(events)
+                    await self._offer_in_parts(events)
                 self._showing = []
         finally:
             self._task = None

@@ -26,7 +26,7 @@ from server.http.request import parse_json, wants_cost
 from server.http_errors import HttpError
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
-from server.live.outbox import Outbox
+from server.live.outbox import SEND_AT_ONCE, Outbox
 from server.live.queries import Event, LiveQueries, Subscription
 from server.telemetry.observation import REQUEST_ID, Observation, record_caller
 
@@ -122,7 +122,11 @@ class _Connection:
         self._receive = receive
         self._send = send
         # It may come back, and then gets the rest as fast as it reads.
-        self.outbox = Outbox(self._send_text, lambda: self.close(_TRY_LATER, "The client reads too slowly"))
+        self.outbox = Outbox(
+            self._send_text,
+            lambda: self.close(_TRY_LATER, "The client reads too slowly"),
+            scope.get("extensions", {}).get(SEND_AT_ONCE, {}).get("send"),
+        )
         self._closing: tuple[int, str] | None = None
         self._credentials: str | None = None
         self._has_begun = False

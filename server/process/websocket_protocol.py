@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -9,10 +10,12 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
-from websockets.http11 import Response
+from websockets.http11 import Request, Response
+from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from server.http.headers import SECURITY_HEADERS
+from server.live.outbox import SEND_AT_ONCE
 
 _READING_SECONDS: Final = 10
 _PARTING_SECONDS: Final = 1
@@ -108,6 +111,20 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.queue.put_nowait({"type": "websocket.disconnect", "code": _SERVICE_RESTART})
         else:
             super().shutdown()
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.handshake_complete:  # otherwise it was refused
+            self.scope["extensions"][SEND_AT_ONCE] = {"send": self.send_at_once}
+
+    def send_at_once(self, texts: Sequence[bytes]) -> bool:
+        """Sends messages without a task; none, where the connection ends or the client has not read enough."""
+        if not self.writable.is_set() or self.transport.is_closing() or self.conn.state is not State.OPEN:
+            return False
+        for text in texts:
+            self.conn.send_text(text)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        return True
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -1,5 +1,6 @@
 """Batches of activities: one plan and one read for all of them, priced, charged and limited like a query."""
 
+import asyncio
 from typing import Any
 
 from domain.activity import ActivityKind, Happening
@@ -68,6 +69,26 @@ async def test_a_batch_is_one_plan_and_one_read_for_all_subscribers_that_ask_for
     assert len(read.keys) == MANY
     assert all(part["ConsistentRead"] for part in read.request["RequestItems"].values())
     assert wire.operations.keys() == {"Query", "BatchGetItem"}
+
+
+async def test_other_things_run_while_a_batch_goes_to_many_subscriptions(
+    wire: Wire, two: Api, plain_client: PlainClient, table: str
+) -> None:
+    async with connected(two) as first, connected(two) as second, connected(two) as third:
+        connections = (first, second, third)
+        feeds = [one.subscribe(EVERYTHING) for one in connections for _ in range(20)]
+        log = Log(wire, plain_client, table)
+        while any(feed.is_empty for feed in feeds):  # until all of them have begun
+            await log.tell("l1")
+        await log.tell("l2")
+        for feed in feeds:
+            while (await feed.activity())["locker"]["lockerId"] != "l2":
+                pass
+        receiving = [asyncio.create_task(feed.activities(MANY)) for feed in feeds]
+        await log.tell(*(f"missing-{number}" for number in range(MANY)))
+        await asyncio.wait(receiving, return_when=asyncio.FIRST_COMPLETED)
+        assert not all(one.done() for one in receiving)
+        await asyncio.gather(*receiving)
 
 
 async def test_a_batch_is_cut_where_it_exceeds_a_limit_and_a_document_that_always_does_is_refused(
