@@ -17,7 +17,12 @@ LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)#]*)(?:#(?P<anchor>[^)]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = [
     *ROOT.glob("*.md"),
-    *(page for folder in ("docs", "examples", "bench") for page in ROOT.glob(f"{folder}/**/*.md")),
+    *(
+        page
+        for folder in ("docs", "examples", "bench")
+        for page in ROOT.glob(f"{folder}/**/*.md")
+        if "node_modules" not in page.parts
+    ),
 ]
 
 
