@@ -306,7 +306,7 @@ async def test_names_that_hang_delay_no_other(receiver: ScriptedStore) -> None:
 
 
 @pytest.mark.parametrize("allows_local", [True, False])
-async def test_development_says_at_the_start_that_webhooks_may_stay_on_the_machine(
+async def test_development_says_that_webhooks_may_stay_on_the_machine(
     caplog: pytest.LogCaptureFixture, *, allows_local: bool
 ) -> None:
     with caplog.at_level(logging.INFO):
