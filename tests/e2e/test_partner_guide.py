@@ -12,11 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fastjsonschema
 import pytest
 
+from domain.webhook_bodies import body_schemas
 from tests.e2e.serving import ROOT, environment, eventually, serving
 
 GUIDE = (ROOT / "docs" / "partners.md").read_text()
+VALIDATE = fastjsonschema.compile(body_schemas())
 BLOCK = re.compile(r"```(python|sh)\n(.+?)```(?:\s+```text\n(.+?)```)?", re.DOTALL)
 
 
@@ -30,11 +33,11 @@ def prints(block: str, names: dict[str, Any], output: str) -> bool:
     return printed_by(block, names) == output
 
 
-def kept(database: Path) -> list[str]:
-    """The types of the deliveries that a receiver has kept."""
+def kept(database: Path) -> dict[str, Any]:
+    """The data of the deliveries that a receiver has kept, each of its schema, by their types."""
     with contextlib.closing(sqlite3.connect(database)) as connection:
-        bodies = connection.execute("SELECT body FROM deliveries").fetchall()
-    return sorted(json.loads(body)["type"] for (body,) in bodies)
+        bodies = [VALIDATE(json.loads(body)) for (body,) in connection.execute("SELECT body FROM deliveries")]
+    return {body["type"]: body["data"] for body in bodies}
 
 
 def test_every_line_of_the_guide_runs(tmp_path: Path, furnished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,9 +77,8 @@ def test_every_line_of_the_guide_runs(tmp_path: Path, furnished: Path, monkeypat
                     monkeypatch.setenv(name, said)
                 else:
                     assert said == f"http://{receiver}/"
-        eventually(
-            lambda: (
-                kept(tmp_path / "deliveries.sqlite") == ["reservation.released", "reservation.started", "webhook.test"]
-            )
-        )
+        database = tmp_path / "deliveries.sqlite"
+        eventually(lambda: kept(database).keys() == {"reservation.released", "reservation.started", "webhook.test"})
+        released = kept(database)["reservation.released"]
+        assert (released["reference"], released["version"]) == (names["order"], 3)
         assert "in development webhooks may have URLs of this machine, and of http" in server.stderr
