@@ -104,12 +104,12 @@ class DeadlineProtocol(OnePieceProtocol):
             self._fail(_RefusedError(501, "The only transfer coding that is supported is chunked."))
         if self._header_bytes + len(self.url) > _HEADER_BYTES:
             self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
-        self._is_in_head = False
-        self._head_bytes = self._chunks = 0
-        is_idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
         asks_for_upgrade = self.parser.should_upgrade()
         if asks_for_upgrade and self._is_stopping:
             self._fail(_RefusedError(503, "The server is stopping: connect again."))
+        self._is_in_head = False
+        self._head_bytes = self._chunks = 0
+        is_idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
         self._is_upgrade = is_idle and asks_for_upgrade and super()._should_upgrade()
         if asks_for_upgrade and not self._is_upgrade and self.parser.get_method() != b"CONNECT":
             self._skipped_bytes = next((int(value) for name, value in self.headers if name == b"content-length"), 0)

@@ -47,6 +47,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.logger = _logger
+        self.close_timeout = _PARTING_SECONDS
         self.conn = _Handshake(max_size=self.config.ws_max_size, logger=self.logger)
         self._frames = 0
         self._counted_since = 0.0
@@ -107,7 +108,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def shutdown(self) -> None:
         """Tells the application, which answers what runs and then closes the connection."""
         if self.handshake_complete and not self.close_sent:
-            self.close_timeout = _PARTING_SECONDS
             self.queue.put_nowait({"type": "websocket.disconnect", "code": _SERVICE_RESTART})
         else:
             super().shutdown()

@@ -2,6 +2,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
@@ -10,7 +11,11 @@ import pytest
 from tests.api import CREATE_OWNER
 from tests.conftest import Dump
 from tests.e2e.serving import eventually, running, start
+from tests.sockets import Socket, acknowledged
 from tests.wire import Hold, Wire
+
+FOLLOW = "subscription { activity { kind } }"
+TYPENAME = "{ __typename }"
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +33,14 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
     async with (
         running(tmp_path / "run", **at_wire, workers=workers, drain_seconds=300) as server,
         httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=50)) as client,
+        AsyncExitStack() as stack,
     ):
+
+        async def follow() -> Socket:
+            subscriber = await stack.enter_async_context(acknowledged(server.url))
+            await subscriber.subscribe("1", FOLLOW)
+            assert await subscriber.answer("2", TYPENAME) == {"data": {"__typename": "Query"}}
+            return subscriber
 
         async def create(number: int) -> httpx.Response:
             values = {"ownerId": f"o{number}", "kind": "USER", "name": "Ada"}
@@ -39,6 +51,11 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
 
         # given workers that are ready, and requests that run
         assert await asyncio.to_thread(lambda: server.ready) == (200, "ready")
+        subscribers = [await follow() for _ in range(2 * workers)]
+        events = {"Accept": "text/event-stream"}
+        stream = await stack.enter_async_context(
+            client.stream("POST", server.url, json={"query": FOLLOW}, headers=events)
+        )
         wire.fault = hold = Hold("TransactWriteItems")
         requests = [asyncio.create_task(create(number)) for number in range(6)]
         await hold.arrivals(6)
@@ -51,17 +68,24 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
         assert answer.json() == {"data": {"__typename": "Query"}}
         assert answer.headers["connection"] == "close"
         requests += [asyncio.create_task(create(number)) for number in range(6, 10)]
+        # nor is any subscriber closed, and others may come
+        subscribers.append(await follow())
+        for subscriber in subscribers:
+            await subscriber.send(type="ping")
+            assert await subscriber.receive() == {"type": "pong"}
         await hold.arrivals(4)
         # and what still runs when they are told to end at once is answered first
         server.process.send_signal(stop)
         await until(lambda: server.stderr.count("Shutting down") == workers)
+        assert {await subscriber.ended() for subscriber in subscribers} == {(1012, "The server is stopping")}
+        assert b"complete" not in b"".join([part async for part in stream.aiter_raw()])
         hold.release()
         answers = await asyncio.gather(*requests)
         assert {answer.json()["data"]["createOwner"]["owner"]["version"] for answer in answers} == {1}
         assert await asyncio.to_thread(server.process.wait, 60) == 0
         with pytest.raises(httpx.ConnectError):
             await client.get(server.url)
-        assert len([key for key in await dump() if key[0].startswith("OWNER#o")]) == 10
+        assert len([pk for pk, sk in await dump() if pk.startswith("OWNER#o") and sk == "META"]) == 10
         assert "Traceback" not in server.stderr
 
 

@@ -70,3 +70,15 @@ async def test_what_is_large_waits_its_turn_so_that_the_limit_holds(client: Clie
     assert not client.is_given_up
     client.outbox.put(b"1")
     assert client.is_given_up
+
+
+async def test_a_client_that_is_gone_keeps_nobody_waiting() -> None:
+    async def fail(_: bytes) -> None:
+        raise BrokenPipeError
+
+    outbox = Outbox(fail, lambda: None)
+    outbox.put(b"1", b"2")
+    with pytest.raises(BrokenPipeError):
+        await outbox.run()
+    outbox.put(b"3")
+    await outbox.drained()

@@ -1,9 +1,8 @@
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
@@ -16,6 +15,7 @@ from starlette.routing import Route
 from uvicorn.server import ServerState
 
 from server.process.protocol import DeadlineProtocol
+from tests.server.process.timers import TimedLoop, until
 
 LARGE = 16 * 1024 * 1024  # more than any buffer between client and server
 GET = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -58,47 +58,6 @@ APP = Starlette(
         Route("/large", large),
     ]
 )
-
-
-@dataclass
-class Timer:
-    due: float
-    callback: Callable[[], Any]
-    is_canceled: bool = False
-
-    def cancel(self) -> None:
-        self.is_canceled = True
-
-
-class TimedLoop:
-    """The event loop, but for its timers: their time stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._now = 0.0
-        self._timers: list[Timer] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loop, name)
-
-    def time(self) -> float:
-        return self._now
-
-    def call_later(self, delay: float, callback: Callable[[], Any]) -> Timer:
-        self._timers.append(Timer(self._now + delay, callback))
-        return self._timers[-1]
-
-    @property
-    def pending(self) -> list[float]:
-        """The seconds until each timer is due."""
-        return [timer.due - self._now for timer in self._timers if not timer.is_canceled]
-
-    def move(self, seconds: float) -> None:
-        self._now += seconds
-        due = [timer for timer in self._timers if timer.due <= self._now and not timer.is_canceled]
-        self._timers = [timer for timer in self._timers if timer not in due]
-        for timer in due:
-            timer.callback()
 
 
 class Upgraded(asyncio.Protocol):
@@ -170,12 +129,6 @@ class Http:
     def is_closing(self) -> bool:
         assert self.protocol is not None
         return self.protocol.transport.is_closing()
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not is_so():  # noqa: ASYNC110  # client and server take turns in one loop
-            await asyncio.sleep(0)
 
 
 @pytest_asyncio.fixture
@@ -268,6 +221,18 @@ async def test_a_server_that_stops_waits_a_second_for_the_request_of_a_new_conne
         http.protocol.shutdown()
         http.loop.move(1)
         assert await reader.read() == b""
+
+
+async def test_a_server_that_stops_refuses_an_upgrade_which_nobody_would_close(http: Http) -> None:
+    http.upgrades = Upgraded
+    async with http.connect() as (reader, writer):
+        await http.send(writer, UPGRADE[:20])
+        assert http.protocol is not None
+        http.protocol.shutdown()
+        writer.write(UPGRADE[20:])
+        answer = await reader.readuntil(b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"x-content-type-options: nosniff\r\n" in answer.lower()
 
 
 @pytest.mark.parametrize("rest", [b"ZZZ\r\n", CHUNK * 2049], ids=["broken", "too many"])
