@@ -9,7 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log figures lint docs snapshots bench bench-growth bench-flood bench-process bench-live graphiql dashboard gameday base-images lock clean
+.PHONY: serve test coverage equivalence acceptance torture log live figures lint docs snapshots bench bench-growth bench-flood bench-process bench-live graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: FIND_PYTHON = $(if $(filter undefined,$(PYTHON_FROM)),$(PYTHON) bench/fastest_python.py,echo $(PYTHON))
@@ -43,6 +43,10 @@ torture: $(VENV)/tested
 # 20,000 changes through delays, lost answers and stopped writers, and 25 kills of servers that follow the log; about 15 minutes.
 log: $(VENV)/tested
 	LOG_CHANGES=20000 FOLLOWING_KILLS=25 $(BIN)/python -m pytest -s tests/races/test_log_order.py tests/e2e/test_following.py
+
+# 20 subscribers on two servers, whose connections are cut 200 times, and 10 kills of servers, under load; some minutes.
+live: $(VENV)/tested
+	LIVE_CLIENTS=20 LIVE_CUTS=200 LIVE_KILLS=10 $(BIN)/python -m pytest -s tests/e2e/test_live.py
 
 # Compares figures with a count of the table after 10,000 changes at once and at least 25 kills of followers; some minutes.
 figures: $(VENV)/tested
