@@ -126,7 +126,8 @@ class LogTail:
     async def step(self) -> None:
         """Sends one Query at most, for the follower that has waited longest, and passes on what it has found.
 
-        It sends more only where a whole answer is of one millisecond: there is no position inside one.
+        It sends more only where a whole answer is of one millisecond, as there is no position inside one, and where
+        there is more of the last seconds: the newest is last.
         """
         now = self._timer()
         due = [tail for tail in self._tails if tail.is_due(now)]
@@ -145,7 +146,7 @@ class LogTail:
         if not is_whole:
             start = max(start, shift(asked_at, -_OVERLAP))
         found, is_all = await LOG_TAIL.read(self._backend.store, self.fence.shard, start, consistent=is_whole)
-        while not is_all and log_stamp_of(found[0][0].sk) == log_stamp_of(found[-1][0].sk):
+        while not is_all and (not is_whole or log_stamp_of(found[0][0].sk) == log_stamp_of(found[-1][0].sk)):
             more, is_all = await LOG_TAIL.read(
                 self._backend.store, self.fence.shard, start, consistent=is_whole, after=found[-1][0]
             )

@@ -99,7 +99,7 @@ class Client:
     _connection: asyncio.Task[None] | None = None
     _connected_at: Instant = EARLIEST
     _now: set[str] = field(default_factory=set)
-    """What it got on this connection."""
+    """The ids that it got on this connection."""
 
     async def run(self) -> None:
         while True:

@@ -49,6 +49,15 @@ def world(backend: Backend, clock: Clock, plain_client: PlainClient) -> World:
     return World(backend, clock, plain_client)
 
 
+async def test_the_newest_is_told_soon_however_many_the_last_seconds_have(world: World) -> None:
+    told = Told()
+    tail = world.tail(told)
+    await world.pass_time(tail, 1)
+    await world.log(*((1 + number / 1000, f"{number:04}") for number in range(LOG_TAIL.most + 10)))
+    await world.pass_time(tail, 2)
+    assert len(told.ids) == LOG_TAIL.most + 10
+
+
 async def test_a_follower_is_told_each_entry_once_and_late_ones_late(world: World) -> None:
     told = Told()
     tail = world.tail(told)
