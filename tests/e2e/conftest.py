@@ -1,11 +1,16 @@
 """A data directory that has had its first start, so that not every test waits for one."""
 
 import shutil
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
+from loaders.table.client import DynamoStore
+from tests.e2e.clusters import Cluster, open_cluster
 from tests.e2e.serving import serving
+from tests.tables import PlainClient
 from tests.wire import Wire
 
 
@@ -34,3 +39,11 @@ def at_wire(wire: Wire, table: str) -> dict[str, str]:
 def at_store(store_url: str, table: str) -> dict[str, str]:
     """The same without the proxy, for tests that keep the event loop waiting."""
     return {"endpoint_url": store_url, "table_name": table}
+
+
+@pytest_asyncio.fixture
+async def cluster(
+    tmp_path: Path, at_store: dict[str, str], plain_client: PlainClient, table: str
+) -> AsyncIterator[Cluster]:
+    async with open_cluster(tmp_path, at_store, DynamoStore(plain_client.transport, table)) as made:
+        yield made
