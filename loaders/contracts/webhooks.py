@@ -201,7 +201,8 @@ WAITING_DELIVERIES = ReadTail(
     codec=DELIVERY,
     range=keys.waiting_deliveries,
     most=1000,
-    note="Read once by a process that begins to follow a part; then it knows what waits, as it alone changes it.",
+    note="Read by a process that begins to follow a part; then it knows what waits, as it alone changes it. Read again "
+    "once a minute, as the index may have lacked what was written a moment before.",
     cardinality="Those that failed and are tried again, at most 1,000 a webhook.",
     hot_partition="In the index, the deliveries of a part share one partition: about 500 a second.",
 )

@@ -131,6 +131,8 @@ class Part:
     """Of the endpoints, when tasks were last read strongly."""
     looks_at: float = 0.0
     """When endpoints and tasks are read again."""
+    reads_at: float = 0.0
+    """When it is read what waits."""
     acts_at: float = 0.0
     """When tasks are carried on with."""
     is_loaded: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,7 +1,7 @@
 """The interfaces of those who follow the log, and of those who look for what has become due."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from domain.activity import Activity
 from domain.times import Instant
@@ -54,5 +54,9 @@ class Sweeper(Protocol):
 class Worker(Protocol):
     """Does what belongs to a part of the log for as long as this process follows it, and takes its own time."""
 
-    async def work(self, fence: Fence, may_work: Callable[[], bool]) -> None:
-        """Works until it is canceled; begins nothing while it may not work."""
+    @property
+    def name(self) -> str:
+        """Its name in logs."""
+
+    async def work(self, fence: Fence, may_work: Callable[[], bool]) -> NoReturn:
+        """Works until it is canceled; begins nothing while it may not work. If it raises, it is called again."""

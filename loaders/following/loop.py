@@ -104,12 +104,13 @@ class Following:
         fence = Fence(lease.shard, lease.number)
         told = None if self._progress is None else self._progress.told
         tail = LogTail(self._backend, fence, self._followers, lease.positions, machine_timer, told, self._horizon)
-        works = {"reading": partial(self._read, tail)}
+        works: dict[str, Callable[[], Awaitable[float]]] = {"reading": partial(self._read, tail)}
         works |= {sweeper.name: partial(self._sweep, sweeper, fence) for sweeper in self._sweepers}
+        may_work = partial(self._may_work, fence)
+        works |= {worker.name: partial(worker.work, fence, may_work) for worker in self._workers}
         self._tails[lease.shard] = tail
         self._tasks[lease.shard] = [
-            *(asyncio.create_task(repeat(f"{name} in part {lease.shard}", work)) for name, work in works.items()),
-            *(asyncio.create_task(worker.work(fence, partial(self._may_work, fence))) for worker in self._workers),
+            asyncio.create_task(repeat(f"{name} in part {lease.shard}", work)) for name, work in works.items()
         ]
 
     async def _read(self, tail: LogTail) -> float:

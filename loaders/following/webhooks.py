@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from domain.activity import Activity
 from domain.errors import UnavailableError
@@ -73,6 +73,8 @@ AT_ONCE = 400
 _OF_ONE = 8
 _WRITES_AT_ONCE = 32
 _MARK_SECONDS = 600.0
+_READ_SECONDS = 60.0
+"""How often it is read what waits: the index may have lacked something that was written a moment before."""
 _ENTRIES = 5000
 """How much of the log is read for one step of a task."""
 _TICK = timedelta(milliseconds=1)
@@ -148,7 +150,7 @@ class Webhooks:
         await together(creations, asyncio.Semaphore(_WRITES_AT_ONCE))
         part.has_work.set()
 
-    async def work(self, fence: Fence, may_work: Callable[[], bool]) -> None:
+    async def work(self, fence: Fence, may_work: Callable[[], bool]) -> NoReturn:
         """See Worker."""
         part = self._part(fence)
         try:
@@ -156,6 +158,8 @@ class Webhooks:
                 work = partial(self._round, part, group, may_work)
                 await repeat(f"sending webhooks in part {fence.shard}", work, sleep=part.sleep)
         finally:
+            if self._parts.get(fence.shard) is part:
+                del self._parts[fence.shard]
             part.lanes.clear()
             self._report(part)
 
@@ -168,9 +172,12 @@ class Webhooks:
     async def _round(self, part: Part, group: asyncio.TaskGroup, may_work: Callable[[], bool]) -> float:
         if not may_work():
             return self._pace.step
-        if not part.is_loaded.is_set():
+        if machine_timer() >= part.reads_at:
+            part.reads_at = machine_timer() + _READ_SECONDS
             for delivery in await read_all(self._store, WAITING_DELIVERIES, part.fence.shard, consistent=False):
-                part.lane(delivery.webhook_id).add(delivery)
+                if place_of(delivery) not in part.lane(delivery.webhook_id).due:
+                    part.lane(delivery.webhook_id).add(delivery)
+        if not part.is_loaded.is_set():
             await self._know(part)
             part.is_loaded.set()
         if machine_timer() >= part.looks_at:
@@ -217,6 +224,8 @@ class Webhooks:
             await self._store.put(KEEP_TASK.put(KEEP_TASK.record_step("new task", task)))
         except ConditionFailedError:  # its answer was lost, or it was behind before
             await self._read_tasks(part, consistent=True)
+            if not part.is_behind(webhook):  # the task before is just being ended
+                raise UnavailableError("A task is not gone yet.") from None
         else:
             part.tasks[task.request_id] = task
         logger.warning("webhook %s: too many deliveries wait", webhook.webhook_id)
@@ -297,11 +306,11 @@ class Webhooks:
                     await self._settle(part, lane, delivery, failed)
                 lane.drop(place)
             part.lanes.pop(webhook_id, None)
-        except UnavailableError:
+        except Exception:  # noqa: BLE001  # it is tried again in the next round
             lane.is_abandoned = False
 
     async def _attempt(self, part: Part, lane: Lane, webhook: Webhook, place: Place) -> None:
-        health = self._health[webhook.webhook_id]
+        health, is_settled = self._health[webhook.webhook_id], False
         try:
             delivery = lane.record(place)
             if delivery is None:
@@ -311,6 +320,7 @@ class Webhooks:
                 return
             answer = await self._send(webhook, delivery)
             await self._settle(part, lane, delivery, self._after(delivery, answer))
+            is_settled = True
             await self._mark(webhook, health, answer)
         except Exception as error:  # whatever it is, others go on
             is_expected = isinstance(error, UnavailableError)
@@ -319,7 +329,7 @@ class Webhooks:
                 webhook.webhook_id,
                 exc_info=None if is_expected else error,
             )
-            if place in lane.due:
+            if place in lane.due and not is_settled:
                 lane.due[place] = shift(self._backend.clock(), _AGAIN)
         finally:
             self._sending -= 1
