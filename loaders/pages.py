@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -52,48 +52,69 @@ class Edge(NamedTuple):
 
 
 class Page(Generic[T]):
-    """A page of a list. Cursors are encoded only where they are asked for.
+    """A page of a list. Positions and cursors are made only where they are asked for.
 
     `damage` is what is wrong with an item that was left out of it.
     """
 
-    __slots__ = ("_bounds", "_last", "damage", "has_next_page", "has_previous_page", "nodes", "positions")
+    __slots__ = ("_bounds", "_last", "_places", "_position_of", "damage", "has_next_page", "has_previous_page", "nodes")
 
     def __init__(
         self,
-        entries: Sequence[tuple[Position, T]],
+        nodes: list[T],
+        places: list[Any],
+        position_of: Callable[[Any], Position],
         *,
         has_next_page: bool,
         has_previous_page: bool,
-        last: Position | None,
+        last: Any,
     ) -> None:
-        self.positions = [position for position, _ in entries]
-        self._bounds = (self.positions[0], self.positions[-1]) if entries else None
+        self.nodes = nodes
+        self._places = places
+        self._position_of = position_of
+        self._bounds = (places[0], places[-1]) if places else None
         self._last = last
-        self.nodes = [node for _, node in entries]
         self.has_next_page = has_next_page
         self.has_previous_page = has_previous_page
         self.damage: Exception | None = None
 
     @classmethod
-    def of(cls, entries: list[tuple[Position, T]], request: PageRequest, found: int) -> Page[T]:
-        """Makes a page of what a request found, in the order in which it was read."""
+    def of(
+        cls,
+        nodes: list[T],
+        places: list[Any],
+        request: PageRequest,
+        found: int,
+        position_of: Callable[[Any], Position] = lambda place: place,
+    ) -> Page[T]:
+        """Makes a page of what a request found, in the order in which it was read.
+
+        `places` are the positions of its nodes, or whatever `position_of` takes them from.
+        """
         has_more = found > request.size
-        last = entries[-1][0] if has_more else None
+        last = places[-1] if has_more else None
         came_from = request.cursor is not None
         if request.backward:
-            entries.reverse()
-            return cls(entries, has_next_page=came_from, has_previous_page=has_more, last=last)
-        return cls(entries, has_next_page=has_more, has_previous_page=came_from, last=last)
+            nodes, places = nodes[::-1], places[::-1]
+            return cls(nodes, places, position_of, has_next_page=came_from, has_previous_page=has_more, last=last)
+        return cls(nodes, places, position_of, has_next_page=has_more, has_previous_page=came_from, last=last)
 
     def with_nodes(self, nodes: Sequence[U | None]) -> Page[U]:
         """The same page with other nodes in place of its own; those that are None are left out."""
-        page: Page[U] = Page([], has_next_page=self.has_next_page, has_previous_page=self.has_previous_page, last=None)
-        page.positions = [place for place, node in zip(self.positions, nodes, strict=True) if node is not None]
-        page._bounds, page._last = self._bounds, self._last
-        page.nodes = [node for node in nodes if node is not None]
-        page.damage = self.damage
+        page: Page[U] = Page(
+            [node for node in nodes if node is not None],
+            [place for place, node in zip(self._places, nodes, strict=True) if node is not None],
+            self._position_of,
+            has_next_page=self.has_next_page,
+            has_previous_page=self.has_previous_page,
+            last=self._last,
+        )
+        page._bounds, page.damage = self._bounds, self.damage
         return page
+
+    @property
+    def positions(self) -> list[Position]:
+        return [self._position_of(place) for place in self._places]
 
     @property
     def edges(self) -> list[Edge]:
@@ -106,16 +127,16 @@ class Page(Generic[T]):
 
     @property
     def start_cursor(self) -> str | None:
-        return None if self._bounds is None else encode_cursor(self._bounds[0])
+        return None if self._bounds is None else encode_cursor(self._position_of(self._bounds[0]))
 
     @property
     def end_cursor(self) -> str | None:
-        return None if self._bounds is None else encode_cursor(self._bounds[1])
+        return None if self._bounds is None else encode_cursor(self._position_of(self._bounds[1]))
 
     @property
     def next_cursor(self) -> str | None:
         """Cursor to continue from in the same direction; None exactly when there is nothing more."""
-        return None if self._last is None else encode_cursor(self._last)
+        return None if self._last is None else encode_cursor(self._position_of(self._last))
 
 
 def page_request(

@@ -125,10 +125,10 @@ class ReadLog(ReadPage[LogEntry]):
         ranges = [self.range(shard, low, high) for shard in range(keys.LOG_SHARDS)]
         parts = await together((self._read(store, wider, order, within, None) for within in ranges), permits)
         # What concerns two parts of the log is in both, with the same id.
-        found = dict(entry for part in parts for place, item in part for entry in self._told(place, item))
+        found = dict(entry for part in parts for place, item in part.placed for entry in self._told(place, item))
         places = sorted(place for place in found if after is None or (place > after if forward else place < after))
-        shown = [(place, found[place]) for place in (places if forward else reversed(places))]
-        return without_damage(Page.of(shown[: request.size], request, len(shown)))
+        shown = (places if forward else places[::-1])[: request.size]
+        return without_damage(Page.of([found[place] for place in shown], shown, request, len(places)))
 
     def _told(self, place: Position, item: FoundItem) -> list[tuple[Position, PastActivity | DamagedItemError]]:
         """The activities of an entry, each with its position; of one that is damaged, the damage."""

@@ -16,12 +16,11 @@ from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.conversion import Codec, DamagedItemError
 from loaders.cursors import decode_cursor
 from loaders.pages import Page, PageRequest
-from loaders.table.client import Store
+from loaders.table.client import QueryPage, Store
 from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Position, Prefix
 from loaders.table.recording import asking
-from loaders.table.values import FoundItem
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +133,9 @@ class ReadPage(_ReadContract[M]):
             if isinstance(within, Between) and start not in within:
                 start = within.beginning
         found = await self._read(store, request, order, within, start)
-        return self._page(found, request)
+        models = self.codec.try_read_all(found.items[: request.size])
+        page = Page.of(models, found.items[: request.size], request, len(found.items), found.position_of)
+        return without_damage(page)
 
     async def merged_page(
         self,
@@ -157,10 +158,12 @@ class ReadPage(_ReadContract[M]):
         found = {
             within.rank(place): (place, item)
             for within, page in zip(ranges, pages, strict=True)
-            for place, item in page
+            for place, item in page.placed
         }
         is_reverse = (order is Order.ASC) is request.backward
-        return self._page([found[rank] for rank in sorted(found, reverse=is_reverse)], request)
+        shown = [found[rank] for rank in sorted(found, reverse=is_reverse)[: request.size]]
+        models = self.codec.try_read_all([item for _, item in shown])
+        return without_damage(Page.of(models, [place for place, _ in shown], request, len(found)))
 
     def _check(self, request: PageRequest, order: Order) -> None:
         if order not in self.orders:
@@ -170,16 +173,10 @@ class ReadPage(_ReadContract[M]):
 
     async def _read(
         self, store: Store, request: PageRequest, order: Order, within: KeyRange, start: Position | None
-    ) -> list[tuple[Position, FoundItem]]:
+    ) -> QueryPage:
         forward = (order is Order.ASC) is not request.backward
         query = Query(self.id, within, request.size + self.page_rule.look_ahead, forward, start, shape=self.codec.shape)
-        return (await store.query(query)).items
-
-    def _page(self, found: list[tuple[Position, FoundItem]], request: PageRequest) -> Page[M]:
-        shown = found[: request.size]
-        models = self.codec.try_read_all([item for _, item in shown])
-        entries = [(place, model) for (place, _), model in zip(shown, models, strict=True)]
-        return without_damage(Page.of(entries, request, len(found)))
+        return await store.query(query)
 
     async def whole(self, store: Store, *key: Any) -> dict[str, M | DamagedItemError]:
         """Reads all items of a range that its keys alone bound, by sort key.
@@ -189,7 +186,7 @@ class ReadPage(_ReadContract[M]):
         if not self.page_rule.whole:
             raise ContractError(f"{self.id} is read page by page")
         found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum, shape=self.codec.shape))
-        read = {place.sk: self.codec.try_read(item) for place, item in found.items}
+        read = {place.sk: self.codec.try_read(item) for place, item in found.placed}
         _log_damage(read.values())
         return read
 
@@ -197,7 +194,7 @@ class ReadPage(_ReadContract[M]):
         """Reads the first item of a range in the contract's own order."""
         query = Query(self.id, self.range(*key), 1, self.orders[0] is Order.ASC, shape=self.codec.shape)
         found = await store.query(query)
-        return self.codec.read(found.items[0][1]) if found.items else None
+        return self.codec.read(found.items[0]) if found.items else None
 
     def expected(self, size: int) -> Cost:
         return _page_cost(size + self.page_rule.look_ahead, self.codec.usual)
@@ -223,7 +220,7 @@ class ReadTail(_ReadContract[M]):
         shape = self.codec.shape
         query = Query(self.id, self.range(*key), self.most, start=after, consistent=consistent, shape=shape)
         found = await store.query(query)
-        return [(place, self.codec.try_read(item)) for place, item in found.items], found.last is None
+        return [(place, self.codec.try_read(item)) for place, item in found.placed], found.last is None
 
 
 async def read_item(

@@ -61,7 +61,7 @@ class ReadRanges(Contract):
         start = None
         while True:
             page = await store.query(Query(self.id, wanted(*key), self.page_size, start=start, consistent=True))
-            for _, item in page.items:
+            for item in page.items:
                 yield item  # type: ignore[misc]  # not of one shape
             start = page.last
             if start is None:

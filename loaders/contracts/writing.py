@@ -131,7 +131,7 @@ class WriteContract(Contract):
         codec, start = self._declared(RangeRead, name).codec, None
         while True:
             page = await store.query(self.range_operation(name, *arguments, start=start))
-            for place, item in page.items:
+            for place, item in page.placed:
                 yield place, codec.read(item)
             start = page.last
             if start is None:

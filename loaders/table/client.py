@@ -40,8 +40,14 @@ class StoreConnection:
 class QueryPage:
     """Items of a Query, and the position at which it stopped, if it did."""
 
-    items: list[tuple[Position, FoundItem]]
+    items: list[FoundItem]
     last: Position | None
+    position_of: Callable[[FoundItem], Position]
+
+    @property
+    def placed(self) -> list[tuple[Position, FoundItem]]:
+        """The items, each with its position: to make these takes longer than to read most pages."""
+        return [(self.position_of(item), item) for item in self.items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +108,14 @@ class DynamoStore:
     async def query(self, operation: Query) -> QueryPage:
         """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""
         position_of = operation.within.position
-        found: list[tuple[Position, FoundItem]] = []
+        found: list[FoundItem] = []
         rest = operation
         while True:
             answer = (await self.answer(operation, rest.render(self.table))).body
-            found += [(position_of(item), item) for item in answer["Items"]]
+            found += answer["Items"]
             last = answer.get("LastEvaluatedKey")
             if not last or len(found) >= operation.limit:
-                return QueryPage(found, position_of(last) if last else None)
+                return QueryPage(found, position_of(last) if last else None, position_of)
             rest = replace(operation, limit=operation.limit - len(found), start=position_of(last))
 
     async def put(self, operation: Put) -> None:

@@ -129,10 +129,10 @@ async def test_a_query_reads_its_range_in_both_orders_and_to_its_end(real: Dynam
     wire.reset()
     query = Query("QC-02", Prefix("OWNER#acme", "LOCKER#"), 5)
     page = await real.query(query)
-    assert [key for key, _ in page.items] == keys
+    assert [key for key, _ in page.placed] == keys
     assert wire.operations == {"Query": 2}, "an answer ends at 1 MB"
     page = await real.query(replace(query, limit=2, forward=False, start=keys[3]))
-    assert ([key for key, _ in page.items], page.last) == ([keys[2], keys[1]], keys[1])
+    assert ([key for key, _ in page.placed], page.last) == ([keys[2], keys[1]], keys[1])
 
 
 async def test_a_scan_is_read_page_by_page(real: DynamoStore) -> None:
