@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 from uvicorn.server import ServerState
 from websockets.frames import Opcode
 
+from server.http.health import Readiness
+from server.live.outbox import SEND_AT_ONCE
 from server.process.websocket_protocol import WebSocketProtocol
+from server.settings import Settings
 from tests.server.process.timers import TimedLoop, until
-from tests.sockets import RawSocket, frame, head
+from tests.sockets import PROTOCOL, RawSocket, frame, head, listening, opened
 
 LARGE = 16 * 1024 * 1024  # more than any buffer between client and server
 
@@ -136,3 +142,19 @@ async def test_200_frames_a_second_are_accepted_and_no_more(sockets: Sockets) ->
             client.write(frame("", Opcode.PONG) * 199)
         client.write(frame("", Opcode.PONG) * 2)
         assert await client.ended() == (1008, "Too many frames")
+
+
+async def test_messages_are_sent_together_without_a_task_and_none_after_the_end() -> None:
+    sent = []
+
+    async def greet(socket: WebSocket) -> None:
+        await socket.accept(PROTOCOL)
+        send = socket.scope["extensions"][SEND_AT_ONCE]["send"]
+        sent.append(send([b'{"number":1}', b'{"number":2}']))
+        await socket.close()
+        sent.append(send([b'{"number":3}']))
+
+    app = Starlette(routes=[WebSocketRoute("/graphql", greet)])
+    async with listening(app, Settings(), Readiness()) as server, opened(server.url) as client:
+        assert await client.all_before_the_end() == [{"number": 1}, {"number": 2}]
+    assert sent == [True, False]
