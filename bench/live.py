@@ -49,6 +49,9 @@ _CALLERS = 5
 _IDLE = 1000
 _STREAM_SUBSCRIBERS = 100
 _STREAM_RATE = 200
+_SUSTAINED = 0.97
+_SUSTAINED_MS = 500
+"""The p50 of the second half of a stream that is sustained: events do not pile up."""
 _LATENCY_RATE = 20
 _LOCKERS = 50
 _LINGER_SECONDS = 6.0
@@ -280,18 +283,18 @@ class _Bench:
                     await self._subscribers.begin(server, place, told)
                 cpu, client_cpu = server.process.cpu_seconds(), self._subscribers.cpu_seconds()
                 made = await self._subscribers.change(server, place, _STREAM_RATE, count, told)
-                sample = {
-                    "busy": (server.process.cpu_seconds() - cpu) / made["seconds"],
-                    "client busy": (self._subscribers.cpu_seconds() - client_cpu) / made["seconds"],
-                    "rate": count / made["seconds"],
-                }
+                cpu = server.process.cpu_seconds() - cpu
+                sample = {"cpu ms an event": cpu / count * 1000}
                 if has_subscribers:
                     figures = _all_told(made, server.name)
-                    sample |= {name: figures[name] for name in ("p50", "p99", "secondHalfP50")}
-                    rounds[server.name].append(sample)
+                    sample |= {
+                        "busy": cpu / made["seconds"],
+                        "client busy": (self._subscribers.cpu_seconds() - client_cpu) / made["seconds"],
+                        "rate": count / made["seconds"],
+                        **{name: figures[name] for name in ("p50", "p99", "secondHalfP50")},
+                    }
                     await self._subscribers.close(server.name)
-                else:
-                    rounds[server.name].append({"busy": sample["busy"]})
+                rounds[server.name].append(sample)
         return {name: _stream_figures(samples) for name, samples in rounds.items()}
 
     async def _busy(self, server: Server) -> float:
@@ -309,11 +312,11 @@ def _all_told(made: dict[str, Any], group: str) -> dict[str, float]:
 
 
 def _stream_figures(samples: list[dict[str, float]]) -> dict[str, float]:
-    alone = median(sample["busy"] for sample in samples if "p50" not in sample)
+    alone = median(sample["cpu ms an event"] for sample in samples if "p50" not in sample)
     streams = [sample for sample in samples if "p50" in sample]
     found = {name: median(sample[name] for sample in streams) for name in streams[0]}
-    messages = found["rate"] * _STREAM_SUBSCRIBERS
-    return found | {"busy without": alone, "us a message": (found["busy"] - alone) / messages * 1e6}
+    message = (found["cpu ms an event"] - alone) / _STREAM_SUBSCRIBERS * 1000
+    return found | {"cpu ms without": alone, "us a message": message}
 
 
 async def _one_idle(
@@ -369,29 +372,36 @@ async def _run(extent: _Extent) -> dict[str, Any]:
     return found | {"load": os.getloadavg()[0], "cores": os.cpu_count()}
 
 
-def _rows(found: dict[str, Any]) -> list[tuple[str, float, float, str]]:
-    """The targets: name, limit, figure and unit."""
+def _targets(found: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
+    """The targets: name, target, figure, and whether it is met."""
     same, across = found["latency"]["same server"], found["latency"]["two servers"]
     idle, stream = found["idle"][PRODUCTION], found["stream"][PRODUCTION]
-    return [
+    limits = (
         ("change to client on the same server, p50", 60, same["p50"], "ms"),
         ("change to client on the same server, p99", 500, same["p99"], "ms"),
         ("change to client across two servers, p50", 600, across["p50"], "ms"),
         (f"memory of {_IDLE:,} idle subscribers", 100, idle["megabytes"], "MB"),
         (f"CPU time of {_IDLE:,} idle subscribers", 3, idle["busy"] * 100, "% of a core"),
         (f"CPU time of one event to {_IDLE:,} subscribers", 300, found["fan_out"][PRODUCTION]["cpu"], "ms"),
+    )
+    is_sustained = stream["rate"] > _STREAM_RATE * _SUSTAINED and stream["secondHalfP50"] < _SUSTAINED_MS
+    return [
+        *(
+            (name, f"below {limit} {unit}", f"{figure:.{1 if figure < 10 else 0}f} {unit}", figure < limit)  # noqa: PLR2004  # two digits
+            for name, limit, figure, unit in limits
+        ),
         (
-            f"{_STREAM_RATE} events a second to {_STREAM_SUBSCRIBERS} subscribers: p50 in the second half",
-            500,
-            stream["secondHalfP50"],
-            "ms",
+            f"{_STREAM_RATE} events a second to {_STREAM_SUBSCRIBERS} subscribers",
+            "sustained",
+            f"{stream['rate']:.0f} a second, {stream['busy'] * 100:.0f} % of a core",
+            is_sustained,
         ),
     ]
 
 
 def _text(found: dict[str, Any]) -> str:
-    rows = _rows(found)
-    missed = [name for name, limit, figure, _ in rows if figure >= limit]
+    targets = _targets(found)
+    missed = [name for name, *_, is_met in targets if not is_met]
     fan, stream, idle = found["fan_out"], found["stream"], found["idle"]
     ratio = fan[PRODUCTION]["cpu"] / fan[LIVE_MERCURIUS]["cpu"]
     verdict = "All targets are met" if not missed else f"Missed: {'; '.join(missed)}"
@@ -401,39 +411,25 @@ def _text(found: dict[str, Any]) -> str:
             f"{ratio:.2f} times that of {LIVE_MERCURIUS}."
         ),
         "",
-        f"{today()}, {machine()}." + (" Other programs were running." if found["load"] > found["cores"] else ""),
+        f"{today()}, {machine()}." + (" Other programs kept its cores busy." if found["load"] > found["cores"] else ""),
         "",
         "| figure | target | measured |",
         "|---|---|---|",
-        *(
-            f"| {name} | below {limit:g} {unit} | {figure:.{1 if figure < 10 else 0}f} {unit}"  # noqa: PLR2004  # two digits
-            f"{'' if figure < limit else ' ✗'} |"
-            for name, limit, figure, unit in rows
-        ),
+        *(f"| {name} | {target} | {figure}{'' if is_met else ' ✗'} |" for name, target, figure, is_met in targets),
         "",
         f"| the same fan-out | {PRODUCTION} | {LIVE_MERCURIUS} |",
         "|---|---|---|",
     ]
+    one, many = f"one event to {_IDLE:,}", f"{_STREAM_RATE} events/s to {_STREAM_SUBSCRIBERS}"
     compared = (
-        (f"one event to {_IDLE:,}: CPU µs a message", fan, "cpu", 1.0, 1),
-        (f"one event to {_IDLE:,}: ms until the last one has it", fan, "last", 1.0, 0),
-        (
-            f"{_STREAM_RATE} events/s to {_STREAM_SUBSCRIBERS}: CPU µs a message, mutations aside",
-            stream,
-            "us a message",
-            1.0,
-            1,
-        ),
-        (
-            f"{_STREAM_RATE} events/s to {_STREAM_SUBSCRIBERS}: % of a core, with the mutations",
-            stream,
-            "busy",
-            100.0,
-            0,
-        ),
-        (f"{_STREAM_RATE} events/s without subscribers: % of a core", stream, "busy without", 100.0, 0),
-        (f"{_STREAM_RATE} events/s to {_STREAM_SUBSCRIBERS}: p50 ms", stream, "p50", 1.0, 0),
-        (f"{_STREAM_RATE} events/s to {_STREAM_SUBSCRIBERS}: p99 ms", stream, "p99", 1.0, 0),
+        (f"{one}: CPU µs a message", fan, "cpu", 1.0, 1),
+        (f"{one}: ms until the last one has it", fan, "last", 1.0, 0),
+        (f"{many}: CPU ms an event, with its mutation", stream, "cpu ms an event", 1.0, 2),
+        (f"{many}: CPU ms of the same mutation without subscribers", stream, "cpu ms without", 1.0, 2),
+        (f"{many}: CPU µs a message", stream, "us a message", 1.0, 1),
+        (f"{many}: events/s reached", stream, "rate", 1.0, 0),
+        (f"{many}: p50 ms", stream, "p50", 1.0, 0),
+        (f"{many}: p99 ms", stream, "p99", 1.0, 0),
         (f"{_IDLE:,} idle subscribers: MB", idle, "megabytes", 1.0, 0),
         (f"{_IDLE:,} idle subscribers: % of a core", idle, "busy", 100.0, 1),
     )
