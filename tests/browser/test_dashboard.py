@@ -141,10 +141,10 @@ async def test_what_happened_while_the_connection_was_lost_appears_when_it_is_ba
     await dashboard.page.route_web_socket(re.compile("/graphql$"), connect)
     await dashboard.board()
     locker_id = await dashboard.first_door()
-    await dashboard.others.set_status(locker_id, "AVAILABLE", "MAINTENANCE")
+    first = await dashboard.others.set_status(locker_id, "AVAILABLE", "MAINTENANCE")
     news = dashboard.page.locator(".news li")
-    await expect(news).to_have_count(1)
-    known = await news.get_attribute("data-activity")
+    await expect(dashboard.doors.first.locator(".status")).to_have_text(words(first))
+    known = await news.first.get_attribute("data-activity")
     is_down = True
     await sockets[-1].close(code=1012)
     await expect(dashboard.live).to_have_text("Connection lost, trying again")

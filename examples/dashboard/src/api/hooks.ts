@@ -1,4 +1,4 @@
-// A screen subscribes first, then asks, and applies what is newer: so it misses nothing in between.
+// A screen asks, subscribes to what happened since a minute before, and applies what is newer: so it misses nothing.
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { AnyVariables, TypedDocumentNode } from "urql";
 import type { Api, Connection } from "./client";
@@ -19,6 +19,9 @@ export function useConnection(): Connection {
 export type Loaded<T> = { data: T | null; error: string | null };
 
 type Activity = { activityId: string; cursor: string };
+
+/** Figures are up to a minute old, and an answer may be older than a moment. */
+const BEFORE_MS = 60_000;
 
 /** Asks for a screen's data, and again by `reload`. */
 export function useScreen<Data, Variables extends AnyVariables>(
@@ -62,7 +65,8 @@ export function useLive<Data, Variables extends AnyVariables>(
   const asked = JSON.stringify(variables);
   useEffect(() => {
     const seen = new Set<string>();
-    const { unsubscribe } = client.subscription(document, JSON.parse(asked) as Variables).subscribe(({ data, error }) => {
+    const after = new Date(Date.now() - BEFORE_MS).toISOString();
+    const { unsubscribe } = client.subscription(document, { ...(JSON.parse(asked) as Variables), after }).subscribe(({ data, error }) => {
       if (error?.graphQLErrors.some(({ extensions }) => extensions["code"] === "RESYNC_REQUIRED")) calls.current.lost();
       const event = Object.values(data ?? {})[0] as (NonNullable<Data[keyof Data]> & Activity) | null | undefined;
       if (!event || seen.has(event.activityId)) return;

@@ -75,7 +75,7 @@ export function Board({ locationId }: { locationId: string }) {
                 </li>
               ))}
             </ol>
-            {news.length === 0 && <p className="waiting">Nothing since you opened this page.</p>}
+            {news.length === 0 && <p className="waiting">Nothing in the last minute.</p>}
           </section>
         </>
       )}
