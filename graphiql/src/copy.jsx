@@ -2,7 +2,7 @@
 import { pick, ToolbarButton, ToolbarMenu, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 
-import { chosenOperation, operationNames } from './operation.js';
+import { chosenOperation, isSubscription, operationNames } from './operation.js';
 import { requestOf } from './request.js';
 import { tokenSource } from './signin.jsx';
 import { curl, javascript, python } from './snippets.js';
@@ -48,6 +48,9 @@ export function CopyAs() {
 
 /** What a snippet needs. Of the headers it takes only where their token comes from, never the token. */
 function sendable({ query, variables, operationName, headers }) {
+  if (isSubscription({ query, operationName: chosenOperation(query, operationName) })) {
+    throw new Error('see docs/live.md for programs that subscribe');
+  }
   const body = { query };
   if (variables) {
     body.variables = variables;

@@ -9,6 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { CopyAs } from './copy.jsx';
 import { Editors } from './editors.jsx';
 import { exampleTabs } from './examples.js';
+import { withSubscriptions } from './live.js';
 import { withMatchingOperationName } from './operation.js';
 import { withExplanations } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
@@ -18,7 +19,7 @@ import { storageWithoutHeaders } from './storage.js';
 import { ActiveTabInView } from './tabs.jsx';
 
 const server = createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false });
-const fetcher = withMatchingOperationName(withExplanations(withSortedSchema(withToken(server))));
+const fetcher = withMatchingOperationName(withExplanations(withSortedSchema(withToken(withSubscriptions(server)))));
 // Without this the variables editor does not know our custom scalars.
 const scalars = { JSON: {}, DateTime: { type: 'string', format: 'date-time' } };
 

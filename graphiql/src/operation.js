@@ -3,14 +3,24 @@ import { Kind, parse } from 'graphql';
 /** The name of GraphiQL's own request for the schema. */
 export const INTROSPECTION = 'IntrospectionQuery';
 
-/** The names of the operations in a document; none if it has errors. */
-export function operationNames(query) {
+/** The operations of a document; none if it has errors. */
+function operations(query) {
   try {
-    const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-    return operations.flatMap(({ name }) => name?.value ?? []);
+    return parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   } catch {
     return [];
   }
+}
+
+/** The names of the operations in a document; none if it has errors. */
+export function operationNames(query) {
+  return operations(query).flatMap(({ name }) => name?.value ?? []);
+}
+
+/** Whether a request is a subscription. */
+export function isSubscription({ query, operationName }) {
+  const chosen = operations(query).find(({ name }) => !operationName || name?.value === operationName);
+  return chosen?.operation === 'subscription';
 }
 
 /**

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -202,3 +203,8 @@ def is_run(request: Request) -> bool:
     """Whether a request runs an operation of the user: it is neither GraphiQL's introspection nor a plan."""
     sent = json.loads(request.post_data or "{}")
     return bool(sent) and sent.get("operationName") != "IntrospectionQuery" and explain_of(request) != "plan"
+
+
+def claims_in(headers: dict[str, str]) -> Any:
+    payload = headers["authorization"].removeprefix("Bearer ").split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

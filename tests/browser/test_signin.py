@@ -1,10 +1,6 @@
-import base64
-import json
-from typing import Any
-
 from playwright.async_api import expect
 
-from tests.browser.graphiql import GraphiQL
+from tests.browser.graphiql import GraphiQL, claims_in
 
 
 async def test_the_first_request_already_carries_the_demo_admins_token(graphiql: GraphiQL) -> None:
@@ -52,8 +48,3 @@ async def demo_owner(graphiql: GraphiQL) -> str:
     names = await graphiql.signed_in_as.locator("option").all_inner_texts()
     (owner,) = [name for name in names if name.startswith("Demo owner")]
     return owner
-
-
-def claims_in(headers: dict[str, str]) -> Any:
-    payload = headers["authorization"].removeprefix("Bearer ").split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

@@ -1,12 +1,9 @@
 """Real clients that subscribe, those of docs/live.md among them: they miss nothing while the network is down."""
 
-import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -14,6 +11,7 @@ import pytest
 from domain.times import EARLIEST
 from tests.api import mutation
 from tests.clients.conftest import ROOT, Opener, Project
+from tests.network import network_to
 
 PAGE = (ROOT / "docs" / "live.md").read_text()
 BLOCKS: dict[str, str] = dict(
@@ -42,46 +40,16 @@ def test_every_client_sees_changes_and_misses_none_whatever_happens_to_clock_and
     assert came["shown"]["socket"][-1]["closes"] == [4403, 1006], "a token that has ended is replaced"
 
 
-class Network:
-    """A proxy whose connections can be cut."""
-
-    def __init__(self, url: str) -> None:
-        self._server = urlsplit(url)
-        self._writers: set[asyncio.StreamWriter] = set()
-
-    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, requests = await asyncio.open_connection(self._server.hostname, self._server.port)
-        self._writers |= {writer, requests}
-        with suppress(OSError):
-            await asyncio.gather(_copy(reader, requests), _copy(answers, writer))
-
-    def cut(self) -> None:
-        for writer in self._writers:
-            writer.transport.abort()
-        self._writers.clear()
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while part := await reader.read(65536):
-        writer.write(part)
-    writer.close()
-
-
 async def test_pythons_gql_sees_changes_and_misses_and_repeats_none(live_server: str, own_locker: str) -> None:
-    network = Network(live_server)
-    async with (
-        await asyncio.start_server(network.connect, "127.0.0.1", 0) as proxy,
-        httpx.AsyncClient(timeout=60) as client,
-    ):
+    async with network_to(live_server) as network, httpx.AsyncClient(timeout=60) as client:
 
         async def set_status(status: str, version: int) -> None:
             change = {"lockerId": own_locker, "newStatus": status, "expectedVersion": version}
             answer = await client.post(live_server, json={"query": UPDATE, "variables": {"input": change}})
             assert answer.json()["data"]["updateLockerStatus"]["locker"]["version"] == version + 1
 
-        port = proxy.sockets[0].getsockname()[1]
         page: dict[str, Any] = {}
-        exec(BLOCKS["following.py"].replace("127.0.0.1:8000", f"127.0.0.1:{port}"), page)  # noqa: S102  # of our page
+        exec(BLOCKS["following.py"].replace("127.0.0.1:8000", f"127.0.0.1:{network.port}"), page)  # noqa: S102  # of our page
         token = (await client.get(f"{live_server}/tokens")).json()[0]["token"]
         tokens = [token] * 3 + ["ended"]
         activities = page["follow"](own_locker, tokens.pop, EARLIEST)

@@ -1,7 +1,7 @@
 // Asks the server to explain requests, and keeps the explanation that the pane shows.
 import { useSyncExternalStore } from 'react';
 
-import { chosenOperation, INTROSPECTION } from '../operation.js';
+import { chosenOperation, INTROSPECTION, isSubscription } from '../operation.js';
 
 const KEY = 'graphiql:explain';
 const TOO_COMPLEX = 'QUERY_TOO_COMPLEX';
@@ -30,11 +30,11 @@ export function switchExplanations(isOn) {
 
 /**
  * A fetcher that asks for an explanation of each request. The explanation is shown in the pane and removed from the
- * response. GraphiQL's own introspection, and a request that already has extensions, are sent unchanged.
+ * response. GraphiQL's own introspection, subscriptions, and a request that already has extensions, are sent unchanged.
  */
 export function withExplanations(fetcher) {
   return async (request, options) => {
-    if (!state.isOn || request.extensions || request.operationName === INTROSPECTION) {
+    if (!state.isOn || request.extensions || request.operationName === INTROSPECTION || isSubscription(request)) {
       return fetcher(request, options);
     }
     const number = ++requests;
