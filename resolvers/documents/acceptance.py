@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graphql import (
-    ArgumentNode,
     DirectiveNode,
     DocumentNode,
     FieldNode,
@@ -20,11 +19,9 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
-    GraphQLSchema,
     GraphQLSkipDirective,
     ListValueNode,
     NullValueNode,
-    ObjectFieldNode,
     ObjectValueNode,
     OperationDefinitionNode,
     OperationType,
@@ -73,7 +70,7 @@ class _Part(NamedTuple):
 
 class _Operation:
     def __init__(self, schema: BoundSchema, fragments: Mapping[str, FragmentDefinitionNode], used: set[str]) -> None:
-        self._schema: GraphQLSchema = schema.graphql_schema
+        self._schema = schema.graphql_schema
         self._possible = schema.possible
         self._fragments = fragments
         self._used_fragments = used
@@ -154,9 +151,8 @@ class _Operation:
             and all(self._accepts_arguments(_CONDITIONS[node.name.value], node.arguments or ()) for node in nodes)
         )
 
-    def _accepts_arguments(
-        self, definitions: Mapping[str, Any], nodes: Sequence[ArgumentNode] | Sequence[ObjectFieldNode]
-    ) -> bool:
+    def _accepts_arguments(self, definitions: Mapping[str, Any], nodes: Sequence[Any]) -> bool:
+        """Whether arguments of a field or directive, or fields of an input object, are known, given and valid."""
         given = {node.name.value: node.value for node in nodes}
         if len(given) != len(nodes) or not given.keys() <= definitions.keys():
             return False

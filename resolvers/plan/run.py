@@ -109,12 +109,7 @@ class _Run:
 
     def _shown(self, place: Place, output: dict[str, Any]) -> Shown:
         self.errors = []
-        if not self._has_failures:
-            return output, self.errors
-        try:
-            return self._settled(place, output, []), self.errors
-        except _NullError:
-            return None, self.errors
+        return self._settled_root(place, output), self.errors
 
     async def run(self, place: Place) -> Shown:
         if place.error is not None:
