@@ -80,13 +80,12 @@ class Receiver:
     answer: Callable[[Message], Answer] = lambda _: OK
     got: list[Message] = field(default_factory=list)
     hangs: frozenset[str] = frozenset()
-    """URLs that never answer."""
+    """URLs that do not answer."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         message = Message(url, headers, body)
         self.got.append(message)
-        if url in self.hangs:
-            await asyncio.Event().wait()
+        await until(lambda: url not in self.hangs)
         return self.answer(message)
 
     @property

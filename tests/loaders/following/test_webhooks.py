@@ -1,5 +1,6 @@
 """Deliveries of webhooks, sent to a receiver of the test by a process that follows the log."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from domain.times import Instant, shift
 from domain.webhooks import PAUSES, Answer
+from loaders import keys
 from loaders.backend import Backend
 from loaders.following import endpoints
 from loaders.following.webhooks import AT_ONCE
@@ -31,7 +33,7 @@ from tests.webhooks import (
     sending,
     until,
 )
-from tests.wire import Wire
+from tests.wire import Call, Until, Wire
 
 ROOM = endpoints.MOST_WAITING
 RECORD = mutation("recordAccessEvents", "accessEvents { eventId }")
@@ -65,6 +67,11 @@ async def attempted(api: Api, attempts: int) -> dict[str, Any] | None:
     """The only delivery, once it was sent so often."""
     found = await deliveries(api)
     return found[0] if found and found[0]["attempts"] == attempts else None
+
+
+def opens(numbers: range) -> list[dict[str, str]]:
+    event = {"lockerId": "l1", "action": "OPEN", "actorId": "x", "result": "SUCCESS"}
+    return [event | {"eventId": f"e{number}"} for number in numbers]
 
 
 async def has_no_task(dump: Dump) -> bool:
@@ -228,27 +235,51 @@ async def test_an_endpoint_that_was_disabled_while_nobody_followed_misses_nothin
 async def test_when_too_many_wait_the_position_of_the_endpoint_waits(one: Api, backend: Backend, dump: Dump) -> None:
     await create(one, kinds=["DOOR_OPENED"])
     await create(one, "w2", kinds=["DOOR_OPENED"], url=f"{URL}/2")
-    events = [
-        {"lockerId": "l1", "eventId": f"e{n}", "action": "OPEN", "actorId": "x", "result": "SUCCESS"}
-        for n in range(400)
-    ]
+    number = 400
     receiver = Receiver(hangs=frozenset({URL}))
     async with sending(backend, receiver):
-        for first in range(0, len(events), 25):
-            await one.done(RECORD, events=events[first : first + 25])
-        await receiver.until(lambda some: sum(message.url != URL for message in some.got) == len(events))
+        for first in range(0, number, 25):
+            await one.done(RECORD, events=opens(range(first, first + 25)))
+        await receiver.has(number, f"{URL}/2")
     items = await dump()
     waiting = [key for key, item in items.items() if str(item.get("GSI1PK", "")).startswith("DUE_DELIVERY")]
     assert 0 < len(waiting) <= ROOM
     assert len([key for key in items if key[0].startswith("WEBHOOK_TASKS")]) == 1
     receiver.hangs = frozenset()
     async with sending(backend, receiver):
-        await receiver.until(
-            lambda some: len({message.id for message in some.got if message.url == URL}) == len(events)
-        )
+        await receiver.until(lambda some: len({message.id for message in some.got if message.url == URL}) == number)
         await until(partial(has_no_task, dump))
         await one.event("l1", eventId="last")
-        await receiver.until(lambda some: sum(message.url == URL for message in some.got) > len(events))
+        await receiver.until(lambda some: sum(message.url == URL for message in some.got) > number)
+
+
+async def test_nothing_is_lost_while_a_task_is_being_ended(one: Api, backend: Backend, wire: Wire) -> None:
+    await create(one, kinds=["DOOR_OPENED"])
+    await one.done(DISABLE, webhookId="w1", expectedVersion=1)
+    await one.done(ENABLE, webhookId="w1", expectedVersion=2)
+    task = f"WEBHOOK_TASKS#{keys.log_shard('ada')}"
+    came, free = asyncio.Event(), asyncio.Event()
+
+    def fault(call: Call) -> Until | None:
+        if call.operation != "TransactWriteItems" or "Delete" not in str(call.request) or task not in str(call.request):
+            return None
+        came.set()
+        return Until(free)
+
+    def is_behind() -> bool:
+        puts = (call.request for call in wire.of("PutItem"))
+        return any(put["Item"]["PK"]["S"] == task and "number" not in put["ConditionExpression"] for put in puts)
+
+    wire.fault = fault
+    receiver = Receiver(hangs=frozenset({URL}))
+    async with sending(backend, receiver):
+        await came.wait()
+        for first in range(0, 400, 25):
+            await one.done(RECORD, events=opens(range(first, first + 25)))
+        await until(is_behind)
+        free.set()
+        receiver.hangs = frozenset()
+        await receiver.until(lambda some: len({message.id for message in some.got}) == 400)
 
 
 async def test_endpoints_that_hang_delay_no_other(one: Api, backend: Backend) -> None:
