@@ -29,5 +29,5 @@ class FollowingParts(NamedTuple):
     sweepers: Callable[[Backend], Sequence[Sweeper]] = sweepers_of
     times: LeaseTimes = LEASE_TIMES
     horizon: timedelta = HORIZON
-    webhooks: type[Webhooks] | None = Webhooks
+    webhooks: Callable[..., Webhooks] | None = Webhooks
     """Who sends webhooks, unless nobody does."""

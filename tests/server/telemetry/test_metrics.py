@@ -2,6 +2,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from domain.models import LockerId
 from loaders.backend import Backend
 from loaders.following.leases import LeaseTimes
 from loaders.following.registry import FollowingParts
+from loaders.following.webhooks import Pace, Webhooks
 from loaders.keys import log_shard
 from loaders.table.clock import utc_now
 from loaders.table.health import StoreHealth
 from loaders.writes.api_keys import create_api_key
 from server.http.health import Readiness
 from server.telemetry.metrics import MAX_NAMES
+from tests import webhooks
 from tests.api import UPDATE_STATUS, Api
 from tests.conftest import OpenApi
 from tests.following import Told
@@ -221,3 +224,23 @@ async def test_followers_are_counted_with_how_far_behind_they_are(open_api: Open
         assert all(0 <= value < 60 for value in lags_of(found).values())
         assert [found["followed_shards", str(number)] for number in range(4)] == [1, 1, 1, 1]
         assert (await api.client.get("/ready")).text == "ready"
+
+
+async def test_attempts_of_webhooks_are_counted_and_what_waits_has_an_age(open_api: OpenApi) -> None:
+    pace = partial(Webhooks, pace=Pace(0.05, 0.2))
+    following = FollowingParts(lambda _: [], lambda _: [], LeaseTimes(0.2, 5, 6), timedelta(0), pace)
+    async with open_api(metrics="on", following=following) as api:
+        await api.owner("ada")
+        await webhooks.create(api, url="http://127.0.0.1:1/", kinds=["LOCKER_REGISTERED"])
+        await api.locker("l1", "ada")
+        shard = str(log_shard("ada"))
+
+        async def waits() -> dict[tuple[str, ...], float] | None:
+            found = await samples(api)
+            return found if found.get(("webhook_deliveries_waiting", shard)) else None
+
+        found = await webhooks.until(waits)
+        assert found["webhook_attempts_total", "failure"] >= 1
+        assert 0 <= found["webhook_oldest_seconds", shard] < 60
+        (delivery,) = await webhooks.deliveries(api)
+        assert (delivery["status"], delivery["statusCode"], delivery["error"]) == ("WAITING", None, "connection")
