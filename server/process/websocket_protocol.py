@@ -126,6 +126,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         return True
 
+    def keepalive_timeout(self) -> None:
+        """Drops a client that answers no ping: it may have slept, and at uvicorn's 1011 clients give up for good."""
+        self.transport.abort()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._reading = self.loop.call_later(_READING_SECONDS, self.transport.abort)
