@@ -23,7 +23,7 @@ MANY = 50
 
 
 class Log:
-    """Writes the log as another server does; all of it is found in one read."""
+    """Writes the log as another server does."""
 
     def __init__(self, wire: Wire, client: PlainClient, table: str) -> None:
         self._wire = wire
@@ -31,6 +31,14 @@ class Log:
         self._table = table
 
     async def tell(self, *locker_ids: str) -> list[str]:
+        """The same as `write`; all of it is found in one read."""
+        hold = self._wire.fault = Hold("Query")
+        await hold.arrivals(LOG_SHARDS)
+        told = await self.write(*locker_ids)
+        hold.release()
+        return told
+
+    async def write(self, *locker_ids: str) -> list[str]:
         """Something happens to lockers of ada; returns the ids of the activities."""
         ada = OwnerId("ada")
         happened = [
@@ -38,11 +46,8 @@ class Log:
             for locker_id in locker_ids
         ]
         entries = {new_id(): happened[first : first + 10] for first in range(0, len(happened), 10)}
-        hold = self._wire.fault = Hold("Query")
-        await hold.arrivals(LOG_SHARDS)
         now = utc_now()
         await put(self._client, self._table, *(entry(now, name, 0, *told) for name, told in entries.items()))
-        hold.release()
         return sorted(f"{name}-{number}" for name, told in entries.items() for number in range(len(told)))
 
 
@@ -142,6 +147,28 @@ async def test_each_batch_tells_its_cost_where_it_is_asked_for_and_a_plan_can_be
     assert costs[0]["actual"] == {"operations": 1, "items": 2, "readUnits": 2, "writeUnits": 0}
     assert explained["data"] is None
     assert "activity.locker" in str(explained["extensions"])
+
+
+async def test_more_than_is_held_while_a_client_catches_up_is_read_once_more_and_told_once(
+    wire: Wire, two: Api, plain_client: PlainClient, table: str
+) -> None:
+    fields = " ".join(f"a{number}: activityId" for number in range(12))
+    query = f'subscription ($after: String) {{ ownerActivity(ownerId: "ada", after: $after) {{ {fields} }} }}'
+    many = 600
+    async with connected(two.by(ADA)) as connection:
+        first = connection.subscribe(query, after=since("owner:ada"))
+        await first.activities(3)
+        hold = wire.fault = Hold("BatchGetItem")
+        late = connection.subscribe(query, after=since("owner:ada"))
+        await hold.arrivals()
+        told = await Log(wire, plain_client, table).write(*["l1"] * many)
+        shown = [activity["a0"] for activity in await first.activities(many)]
+        assert sorted(shown) == told
+        hold.release()
+        caught_up = [activity["a0"] for activity in await late.activities(3 + many)]
+        assert caught_up[3:] == told
+        await two.done(UPDATE_STATUS, lockerId="l1", newStatus="MAINTENANCE", expectedVersion=1)
+        assert (await late.activity())["a0"] == (await first.activity())["a0"]
 
 
 class Spending:
