@@ -201,9 +201,12 @@ class LiveQuery:
         is_short = any(subscription.is_warned for subscription in self.subscriptions)
         return is_short or len(self._waiting) >= _MOST_BEHIND
 
-    def end(self, error: SmartLockerError) -> None:
-        """Ends all of its subscriptions with an error."""
-        for subscription in [*self.subscriptions]:
+    def end(self, error: Exception, *subscriptions: Subscription) -> None:
+        """Ends subscriptions with an error, by default all of them."""
+        if not isinstance(error, SmartLockerError):
+            limits = self.queries.limits
+            error = http_error(error, self.queries.new_id(), Deadline(limits.deadlines), limits)
+        for subscription in subscriptions or [*self.subscriptions]:
             subscription.client.deliver([self.failure(error)])
             subscription.client.complete()
             self.queries.close(subscription)
@@ -253,7 +256,7 @@ class LiveQuery:
                 await self.plan.source.admit(self.plan.wanted, self.plan.step.path, state)
             except UnavailableError as error:
                 await asyncio.sleep(error.retry_after_seconds)
-            except SmartLockerError as error:
+            except Exception as error:  # noqa: BLE001  # no client waits for ever
                 self.end(error)
                 return
             else:
@@ -463,11 +466,7 @@ class LiveQueries:
                 subscription.warn(error)
                 await asyncio.sleep(error.retry_after_seconds)
             except Exception as error:  # noqa: BLE001  # no client waits for ever
-                request_id = self.new_id()
-                failure = http_error(error, request_id, Deadline(self.limits.deadlines), self.limits)
-                client.deliver([query.failure(error if isinstance(error, SmartLockerError) else failure)])
-                client.complete()
-                self.close(subscription)
+                query.end(error, subscription)
                 return
 
     async def _deliver_missed(

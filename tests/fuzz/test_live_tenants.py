@@ -98,13 +98,15 @@ async def test_no_activity_of_another_tenant_is_told_in_any_role(
         assert words_of(str(shown)) == {"bert"}
         await end(api)
         ends = {(await everything.activity())["activityId"] for _ in range(4)}
-        for connection, one, principal, feed in feeds:
+        for number, (connection, one, principal, feed) in enumerate(feeds):
             live = await check(one, principal, feed, ends)
+            assert len(live) > (1 if one == "public" else 30), (principal, one, len(live))
+            if number % 2:
+                continue
             resumed = connection.subscribe(query(one), after=cursor_at(place(one), began))
             found = await check(one, principal, resumed, ends)
             # What was there before is within the horizon of the first one only.
             assert found.keys() & made == live.keys() & made
             assert found.keys() <= live.keys()
-            assert len(live) > (1 if one == "public" else 30), (principal, one, len(live))
         for context, _, _ in opened:
             await context.__aexit__(None, None, None)
