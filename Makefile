@@ -9,7 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log live figures lint docs snapshots bench bench-growth bench-flood bench-process bench-live graphiql dashboard gameday base-images lock clean
+.PHONY: serve test coverage equivalence acceptance torture log live figures lint docs snapshots bench bench-growth bench-flood bench-hostile bench-process bench-live graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: FIND_PYTHON = $(if $(filter undefined,$(PYTHON_FROM)),$(PYTHON) bench/fastest_python.py,echo $(PYTHON))
@@ -94,6 +94,9 @@ bench-growth: $(VENV)/tested
 # Measures /health while one caller floods the server.
 bench-flood: $(VENV)/tested
 	$(BIN)/python -m bench.flood
+
+bench-hostile: $(VENV)/tested
+	$(BIN)/python -m bench.hostile
 
 # Measures start-up, tail latency, workers and memory over a million requests.
 bench-process: $(VENV)/tested

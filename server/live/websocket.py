@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from domain.authorization import Principal
 from domain.errors import SmartLockerError, UnavailableError
+from resolvers.request_state import FairLock
 from server.auth.authenticator import Authenticator
 from server.http.endpoint import http_error, to_json
 from server.http.error_format import request_error
@@ -35,11 +36,15 @@ logger = logging.getLogger(__name__)
 SUBPROTOCOL: Final = "graphql-transport-ws"
 _INIT_SECONDS: Final = 5
 _ALLOWED: Final = frozenset({"query", "mutation", "subscription"})
+_EARLY_MESSAGES: Final = 10
+_EARLY_BYTES: Final = 16 * 1024
+"""Of a message before the connection is acknowledged: whoever sends it is not known yet."""
+_SMALL_BYTES: Final = 1024
 _MAX_ID_LENGTH: Final = 128
 _MAX_REASON_BYTES: Final = 123
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
 _INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER = 4408, 4409, 4429, 1013
-_RESTART, _INTERNAL_ERROR = 1012, 1011
+_RESTART: Final = 1012
 _STATUS_OK: Final = 200
 _STATUS_UNAUTHENTICATED: Final = 401
 
@@ -64,6 +69,8 @@ class WebSocketEndpoint:
     most_operations: int
     """How many operations may run on one connection."""
     observing: Callable[[str, Scope], AbstractContextManager[Observation | None]]
+    parsing: FairLock = field(default_factory=FairLock)
+    """Held while a message is parsed: a large one takes milliseconds, and hostile clients send many at once."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -129,6 +136,7 @@ class _Connection:
         )
         self._closing: tuple[int, str] | None = None
         self._credentials: str | None = None
+        self._early_messages = 0
         self._has_begun = False
         self._is_acknowledged = False
         self._operations: dict[str, _Operation] = {}
@@ -144,6 +152,7 @@ class _Connection:
             while (message := await self._receive())["type"] != "websocket.disconnect":
                 if message["type"] == "websocket.receive" and self._closing is None:
                     await self._take(message)
+                    await asyncio.sleep(0)  # others have their turn, however many messages wait
             if message.get("code") == _RESTART:
                 await self._finish()
         finally:
@@ -189,12 +198,24 @@ class _Connection:
 
     async def _take(self, received: Mapping[str, Any]) -> None:
         try:
-            await self._handle(_message(received))
+            await self._handle(await self._message(received.get("text")))
         except _CloseError as error:
             self.close(error.code, str(error))
         except Exception:
             logger.exception("a connection failed")
-            self.close(_INTERNAL_ERROR, "Internal error")
+            self.close(_TRY_LATER, "Internal error")
+
+    async def _message(self, text: str | None) -> dict[str, Any]:
+        if text is None:
+            raise _CloseError(_BAD_REQUEST, "Messages are text")
+        if not self._is_acknowledged:
+            self._early_messages += 1
+            if self._early_messages > _EARLY_MESSAGES or len(text) > _EARLY_BYTES:
+                raise _CloseError(_BAD_REQUEST, "Too much before connection_init")
+        if len(text) <= _SMALL_BYTES:
+            return _parsed(text)
+        async with self._endpoint.parsing:
+            return _parsed(text)
 
     async def _handle(self, message: dict[str, Any]) -> None:
         payload = message.get("payload")
@@ -341,10 +362,7 @@ def _request(scope: Scope, credentials: str | None) -> HttpRequest:
     return HttpRequest({**scope, "type": "http", "method": "GET", "headers": headers}, nothing)
 
 
-def _message(received: Mapping[str, Any]) -> dict[str, Any]:
-    text = received.get("text")
-    if text is None:
-        raise _CloseError(_BAD_REQUEST, "Messages are text")
+def _parsed(text: str) -> dict[str, Any]:
     try:
         message = parse_json(text.encode(), "message")
     except HttpError as error:

@@ -20,7 +20,9 @@ from server.live.outbox import SEND_AT_ONCE
 _READING_SECONDS: Final = 10
 _PARTING_SECONDS: Final = 1
 _PIECE_BYTES: Final = 1024
-_FRAMES_PER_SECOND: Final = 200
+_FRAMES_PER_SECOND: Final = 100
+_BYTES_PER_FRAME: Final = 40 * 1024
+"""So many bytes take as long as a frame, and count like one: 4 MB in a second are as many as are accepted."""
 _FRAGMENTS: Final = 2048
 _POLICY_VIOLATION: Final = 1008
 _SERVICE_RESTART: Final = 1012
@@ -49,7 +51,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.logger = _logger
         self.close_timeout = _PARTING_SECONDS
         self.conn = _Handshake(max_size=self.config.ws_max_size, logger=self.logger)
-        self._frames = 0
+        self._frames = 0.0
         self._counted_since = 0.0
         self._reading: asyncio.TimerHandle | None = None
 
@@ -65,7 +67,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         for start in range(0, len(data), _PIECE_BYTES):
             if self.transport.is_closing():
                 return
-            super().data_received(data[start : start + _PIECE_BYTES])
+            piece = data[start : start + _PIECE_BYTES]
+            self._frames += len(piece) / _BYTES_PER_FRAME
+            super().data_received(piece)
         if self.conn.handshake_exc is not None and not self.transport.is_closing():
             self._refuse_head()
 
@@ -82,7 +86,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self._counted_since, self._frames = now, 0
         self._frames += len(self.conn.events)
         if self._frames > _FRAMES_PER_SECOND:
-            self._fail("Too many frames")
+            self._fail("Too many frames or bytes")
             return
         super().handle_events()
 

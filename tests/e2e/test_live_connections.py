@@ -18,6 +18,7 @@ from loaders import keys
 from loaders.following.catching_up import cursor_at
 from loaders.table.client import StoreConnection
 from loaders.table.clock import utc_now
+from resolvers.execution import Executor
 from server.app import Parts, create_app
 from server.http.headers import SECURITY_HEADERS
 from server.http.health import Readiness
@@ -40,7 +41,7 @@ Serve = Callable[..., AbstractAsyncContextManager[Listening]]
 
 
 @pytest.fixture
-def serve(wire: Wire, table: str) -> Serve:
+def serve(wire: Wire, table: str, usual_executor: Executor) -> Serve:
     """A server in the process of the test, on its table through the proxy."""
 
     @asynccontextmanager
@@ -48,7 +49,8 @@ def serve(wire: Wire, table: str) -> Serve:
         settings = Settings(table_name=table, **{"request_seconds": 120, **values})
         connection = StoreConnection(table, "eu-central-1", wire.url, local=True, timeouts=PATIENT)
         readiness = Readiness()
-        app = create_app(settings, connection, Parts(authenticator=principal_of_header, readiness=readiness))
+        parts = Parts(authenticator=principal_of_header, readiness=readiness, executor=usual_executor)
+        app = create_app(settings, connection, parts)
         async with listening(app, settings, readiness) as server:
             yield server
 

@@ -1,5 +1,6 @@
 """The protocol `graphql-transport-ws`, rule by rule, on servers with one and with two processes."""
 
+import asyncio
 import hashlib
 import json
 import shutil
@@ -9,12 +10,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from websockets.frames import Opcode
 
+from bench.hostile import ATTACKS, attack, open_sockets, resident_mb
 from server.http.headers import SECURITY_HEADERS
 from tests.api import CREATE_OWNER
-from tests.e2e.serving import Server, serving
+from tests.e2e.serving import Server, eventually, serving
 from tests.sockets import ACKNOWLEDGED, Socket, acknowledged, frame, head, opened, raw, upgraded
 
 ACTIVITY = "subscription { activity { owner { ownerId } } }"
@@ -257,12 +260,14 @@ async def test_another_subprotocol_is_closed_with_4406(server: Server, protocols
         ([frame(" " * (256 * 1024 + 1))], 1009, "frame with 262145 bytes exceeds limit of 262144 bytes"),
         ([b"\x81\xff" + (1 << 62).to_bytes(8) + bytes(4)], 1009, None),
         ([frame(" " * 200_000, fin=False), frame(" " * 100_000, Opcode.CONT)], 1009, None),
-        ([frame("x", Opcode.PING) * 1000], 1008, "Too many frames"),
-        ([frame("x", Opcode.PONG) * 1000], 1008, "Too many frames"),
-        ([frame("{}", fin=False), frame("", Opcode.CONT, fin=False) * 1000], 1008, "Too many frames"),
-        ([frame(json.dumps(INIT)), frame('{"type": "ping"}') * 1000], 1008, "Too many frames"),
+        ([frame("x", Opcode.PING) * 1000], 1008, "Too many frames or bytes"),
+        ([frame("x", Opcode.PONG) * 1000], 1008, "Too many frames or bytes"),
+        ([frame('{"type": "ping"}') * 11], 4400, "Too much before connection_init"),
+        ([frame('{"type": "ping"}' + " " * 17_000)], 4400, "Too much before connection_init"),
+        ([frame("{}", fin=False), frame("", Opcode.CONT, fin=False) * 1000], 1008, "Too many frames or bytes"),
+        ([frame(json.dumps(INIT)), frame('{"type": "ping"}') * 1000], 1008, "Too many frames or bytes"),
         ([frame(json.dumps(INIT)), *[frame(json.dumps(SUBSCRIBE)), frame('{"type": "complete", "id": "1"}')] * 500],
-         1008, "Too many frames"),
+         1008, "Too many frames or bytes"),
     ],
 )  # fmt: skip
 async def test_frames_that_are_wrong_too_large_or_too_many_close_the_connection(
@@ -327,3 +332,27 @@ async def test_an_upgrade_that_is_refused_has_a_response_with_security_headers(
 async def test_frames_before_the_response_to_the_head_end_the_connection(server: Server, count: int) -> None:
     async with raw(server.url, head(), frame("x", Opcode.PING) * count) as client:
         assert await client.ended() == (1006, "")
+
+
+async def test_hostile_clients_keep_nobody_waiting_and_leave_nothing(server: Server) -> None:
+    """`make bench-hostile` measures how long `/health` takes; here are fewer of them, all at once."""
+    processes = [server.process.pid, *(one for one, name in server.offspring.items() if name != "dynoxide")]
+
+    def sockets() -> int:
+        return sum(map(open_sockets, processes))
+
+    async with httpx.AsyncClient(timeout=10) as client:
+        health = server.url.replace("graphql", "health")
+        assert (await client.get(health, headers={"Connection": "close"})).text == "ok"
+        sockets_before, memory_before = sockets(), sum(map(resident_mb, processes))
+        init = frame(json.dumps(INIT))
+        attacks = [asyncio.create_task(attack(httpx.URL(health).port or 0, one, init)) for one in ATTACKS.values()]
+        try:
+            for _ in range(20):
+                assert (await client.get(health, headers={"Connection": "close"})).text == "ok"
+        finally:
+            for one in attacks:
+                one.cancel()
+            await asyncio.gather(*attacks, return_exceptions=True)
+    await asyncio.to_thread(eventually, lambda: sockets() <= sockets_before)
+    assert sum(map(resident_mb, processes)) - memory_before < 200
