@@ -32,7 +32,6 @@ TIMEOUT_SECONDS = 15.0
 MAX_RESPONSE_BYTES = 64 * 1024
 _BUFFER_BYTES = 8 * 1024
 _LONGEST_WAIT = 24 * 60 * 60
-_CONNECTIONS_PER_HOST = 10
 _LOOKUPS = 32
 """Names that are looked up at a time, in threads of their own: names that hang delay nothing but webhooks."""
 
@@ -69,8 +68,7 @@ class WebhookSender:
                 resolver=self._resolver,
                 use_dns_cache=False,
                 ssl=self._tls,
-                limit=0,
-                limit_per_host=_CONNECTIONS_PER_HOST,
+                limit=0,  # whoever sends has limits for each endpoint, and several may be of one host
             ),
             cookie_jar=DummyCookieJar(),
             trust_env=False,
