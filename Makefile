@@ -56,7 +56,7 @@ figures: $(VENV)/tested
 gameday: $(VENV)/deploy-tools
 	$(BIN)/python -m pytest -s tests/deploy/test_game_day.py
 
-# Delivers 2,000 events to three endpoints that fail at random, through 25 kills of servers, and beside 20 that hang; about 8 minutes.
+# Delivers 2,000 events to three endpoints that fail at random, through 25 kills of servers, and beside 20 that hang; about 15 minutes.
 webhooks: $(VENV)/tested
 	WEBHOOK_KILLS=25 WEBHOOK_EVENTS=2000 $(BIN)/python -m pytest -s tests/e2e/test_webhooks.py
 
