@@ -34,7 +34,7 @@ def check_webhook_url(url: str, *, allows_local: bool) -> str:
     match = _URL.fullmatch(url)
     if match is None or len(url) > MAX_URL or int(match["port"] or 1) > _MAX_PORT:
         raise ValueError(
-            f"must be a URL of at most {MAX_URL} characters in ASCII, without a user and without a fragment"
+            f"must be a URL with https, of at most {MAX_URL} ASCII characters, without a user and without a fragment"
         )
     if match["scheme"] != "https" and not allows_local:
         raise ValueError("must begin with https://")

@@ -247,8 +247,8 @@ class Settings(BaseSettings):
     read_only: Literal["off", "on"] = "off"
     """`on`: this server refuses mutations and follows no log, as if the table were read-only."""
     follow: Literal["on", "off"] = "on"
-    """Whether the server follows the log: keeps history and figures, and notices what becomes due. Turn it off if
-    `smartlocker follow` does."""
+    """Whether the server follows the log: keeps history and figures, sends webhooks, and notices what becomes due. Turn
+    it off if `smartlocker follow` does."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged."""
     log_format: Literal["auto", "readable", "json"] = "auto"

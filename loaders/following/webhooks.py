@@ -104,7 +104,7 @@ class DeliveryWatcher(Protocol):
         """An attempt has ended."""
 
     def waiting(self, shard: int, number: int, oldest: float) -> None:
-        """How many deliveries of a part of the log wait, and how many seconds ago the oldest activity was."""
+        """How many deliveries to enabled endpoints wait in a part of the log, and how many seconds ago the oldest was."""
 
 
 class Webhooks:
@@ -193,7 +193,8 @@ class Webhooks:
 
     def _report(self, part: Part) -> None:
         if self._watcher is not None:
-            places = [place for lane in part.lanes.values() for place in lane.due]
+            active = {one.webhook_id for one in self._endpoints.all.values() if one.status is WebhookStatus.ACTIVE}
+            places = [place for webhook_id, lane in part.lanes.items() if webhook_id in active for place in lane.due]
             now = to_datetime(self._backend.stamp().at)
             oldest = (now - to_datetime(min(places)[0])).total_seconds() if places else 0.0
             self._watcher.waiting(part.fence.shard, len(places), oldest)
@@ -208,7 +209,11 @@ class Webhooks:
 
     async def _read_tasks(self, part: Part, *, consistent: bool) -> None:
         for task in await read_all(self._store, WEBHOOK_TASKS, part.fence.shard, consistent=consistent):
-            if task.request_id in part.tasks or task.request_id in part.ended:
+            if task.request_id in part.tasks:
+                continue
+            if task.request_id in part.ended:
+                if task.kind is not TaskKind.RESUME:  # it was asked for again, and must not stand in the way of another
+                    await self._end(part, task)
                 continue
             # A former holder of the lease must not end what this process goes on with.
             is_own = task.kind is not TaskKind.RESUME or task.number == part.fence.number

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic.alias_generators import to_camel
 
 from domain.activity import ActivityKind
-from domain.authorization import Principal, not_found_or_forbidden, require
+from domain.authorization import Principal, Role, is_admin, not_found_or_forbidden, require
 from domain.bookings import Notification
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
@@ -26,7 +26,7 @@ from domain.commands.webhooks import (
     SendTestWebhook,
     UpdateWebhook,
 )
-from domain.errors import BadInputError, IdTakenError, NotFoundError, TooManyWebhooksError
+from domain.errors import BadInputError, ForbiddenError, IdTakenError, NotFoundError, TooManyWebhooksError
 from domain.models import OwnerId, record_from
 from domain.times import EARLIEST, Instant, shift, to_seconds
 from domain.webhook_signatures import secret_of
@@ -79,6 +79,9 @@ class IssuedSecret:
 async def create_webhook(backend: Backend, command: CreateWebhook, principal: Principal) -> IssuedSecret:
     """Creates an endpoint (QC-183); a client that repeats it gets the record without the secret."""
     _check_target(command)
+    if command.owner_id is None and not is_admin(principal):
+        named = ("input", "all" if command.all else "locationId")
+        raise ForbiddenError("This requires the role ADMIN.", named, {"requiredRoles": [Role.ADMIN.name]})
     require(may_change_webhook(principal, command.owner_id), ("input",))
     check_kinds(principal, command.owner_id, command.kinds)
     now = backend.clock()
@@ -251,6 +254,8 @@ async def delete_webhook(backend: Backend, command: DeleteWebhook, principal: Pr
 async def send_test_webhook(backend: Backend, command: SendTestWebhook, principal: Principal) -> Webhook:
     """Asks for a message of type `webhook.test` (QC-185)."""
     webhook = await _read(REQUEST_DELIVERIES, backend, command.webhook_id, principal)
+    if webhook.status is WebhookStatus.DISABLED:
+        raise BadInputError(f"Webhook {webhook.webhook_id} is disabled. Enable it first.", _ID)
     test_id, shard = command.test_id or backend.new_id(), keys.log_shard(command.webhook_id)
     task = task_of(backend, webhook, shard, TaskKind.TEST, f"TEST-{test_id}", backend.stamp().at)
     return await _ask(backend, webhook, "task", [replace(task, activity_id=test_id)])

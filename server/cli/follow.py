@@ -24,7 +24,7 @@ def follow(
     host: Annotated[str | None, typer.Option(help="Address to listen on; SMARTLOCKER_HOST.")] = None,
     port: Annotated[str | None, typer.Option(help="Port to listen on; SMARTLOCKER_PORT.")] = None,
 ) -> None:
-    """Follow the log without serving requests: keep history and figures, and notice what becomes due."""
+    """Follow the log without serving requests: keep history and figures, send webhooks, notice what becomes due."""
     settings = read_settings(host=host, port=port)
     if settings.is_read_only:
         raise CommandError("SMARTLOCKER_READ_ONLY=on: who follows the log changes the table")

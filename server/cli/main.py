@@ -31,7 +31,7 @@ _COMMANDS = {
     ),
     "follow": (
         "follow:follow",
-        "Follow the log without serving requests: keep history and figures, and notice what becomes due.",
+        "Follow the log without serving requests: keep history and figures, send webhooks, notice what becomes due.",
     ),
     "check": ("check:check", "Name all settings that are missing or wrong, before a server is started."),
     "issuer": (

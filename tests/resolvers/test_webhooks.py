@@ -16,6 +16,7 @@ from tests.principals import device, owner, partner
 from tests.webhooks import (
     CREATE,
     DELETE,
+    DISABLE,
     ENABLE,
     FIELDS,
     REPLAY,
@@ -95,14 +96,15 @@ async def test_owners_and_partners_have_webhooks_of_their_own_owner_for_what_the
     async with unchanged(dump):
         for caller, values, path in (
             (hers, {"ownerId": "bob"}, ["input"]),
-            (hers, {"locationId": ulid(0)}, ["input"]),
-            (hers, {"all": True}, ["input"]),
+            (hers, {"locationId": ulid(0)}, ["input", "locationId"]),
+            (hers, {"all": True}, ["input", "all"]),
             (agent, {"ownerId": "bob", "kinds": ["RESERVATION_CREATED"]}, ["input"]),
-            (agent, {"all": True}, ["input"]),
+            (agent, {"all": True}, ["input", "all"]),
             (one.by(owner("guest", "ada")), {"ownerId": "ada"}, ["input"]),
         ):
             payload = await caller.mutate(CREATE, webhookId="w9", url=URL, **values)
             assert refusal(payload) == ("FORBIDDEN", 403, path), values
+            assert ("requires the role ADMIN" in payload["userErrors"][0]["message"]) == ("ownerId" not in values)
         for kinds, wrong in (([], []), (["RESERVATION_CREATED", "LOCKER_CHANGED"], ["1"])):
             payload = await agent.mutate(CREATE, webhookId="w9", url=URL, ownerId="ada", kinds=kinds)
             assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", "kinds", *wrong]), kinds
@@ -166,6 +168,14 @@ async def test_a_deleted_webhook_stays_deleted_and_keeps_its_id_for_a_time(one: 
             assert refusal(await one.mutate(document, webhookId="w1", **values))[0] == "NOT_FOUND"
         taken = await one.mutate(CREATE, webhookId="w1", url=f"{URL}/2", ownerId="ada")
         assert refusal(taken)[0] == "ID_TAKEN"
+
+
+async def test_a_disabled_endpoint_cannot_be_tested(one: Api, dump: Dump) -> None:
+    await create(one)
+    await one.done(DISABLE, webhookId="w1", expectedVersion=1)
+    async with unchanged(dump):
+        refused = (await one.mutate(TEST, webhookId="w1"))["userErrors"]
+    assert [error["message"] for error in refused] == ["Webhook w1 is disabled. Enable it first."]
 
 
 async def test_a_replay_lies_within_the_log(one: Api, backend: Backend, dump: Dump) -> None:

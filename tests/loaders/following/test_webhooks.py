@@ -325,6 +325,22 @@ async def test_a_test_a_redelivery_and_a_replay_are_sent(one: Api, backend: Back
     assert len(receiver.got) == 7
 
 
+async def test_a_redelivery_that_was_done_and_is_asked_for_again_does_not_stand_in_the_way_of_another(
+    one: Api, backend: Backend, dump: Dump
+) -> None:
+    await create(one, kinds=["LOCKER_CHANGED"])
+    receiver = Receiver()
+    async with sending(backend, receiver):
+        await rename(one)
+        (delivery,) = await until_settled(one, "DELIVERED")
+        named = {"webhookId": "w1", "activityId": delivery["activityId"], "occurredAt": delivery["occurredAt"]}
+        for number, redelivery_id in enumerate(("r1", "r1", "r2")):
+            await one.done(AGAIN, **named, redeliveryId=redelivery_id)
+            await receiver.has(3 if redelivery_id == "r2" else 2)
+            await until(partial(has_no_task, dump))
+            assert len(receiver.got) == (2, 2, 3)[number]
+
+
 async def test_two_secrets_sign_while_one_is_renewed(one: Api, backend: Backend, clock: Clock) -> None:
     old = await create(one, kinds=["LOCKER_CHANGED"])
     new = (await one.done(ROTATE, webhookId="w1", expectedRotation=1))["secret"]

@@ -244,3 +244,10 @@ async def test_attempts_of_webhooks_are_counted_and_what_waits_has_an_age(open_a
         assert 0 <= found["webhook_oldest_seconds", shard] < 60
         (delivery,) = await webhooks.deliveries(api)
         assert (delivery["status"], delivery["statusCode"], delivery["error"]) == ("WAITING", None, "connection")
+        await api.done(webhooks.DISABLE, webhookId="w1", expectedVersion=1)
+
+        async def waits_no_more() -> bool:
+            found = await samples(api)
+            return found["webhook_deliveries_waiting", shard] == found["webhook_oldest_seconds", shard] == 0
+
+        await webhooks.until(waits_no_more)
