@@ -104,7 +104,7 @@ class DeliveryWatcher(Protocol):
         """An attempt has ended."""
 
     def waiting(self, shard: int, number: int, oldest: float) -> None:
-        """How many deliveries to enabled endpoints wait in a part of the log, and how many seconds ago the oldest was."""
+        """How many deliveries to enabled endpoints wait in a part, and how many seconds ago the oldest activity was."""
 
 
 class Webhooks:
