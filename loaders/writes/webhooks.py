@@ -272,6 +272,8 @@ async def redeliver(backend: Backend, command: Redeliver, principal: Principal) 
         raise NotFoundError("The webhook has no such delivery.", ("input", "activityId"))
     if found.kind is None:
         raise BadInputError("Send another test instead.", ("input", "activityId"))
+    if webhook.kinds and found.kind not in webhook.kinds:
+        raise BadInputError(f"The webhook is no longer told of {found.kind.name}.", ("input", "activityId"))
     before, task_id = shift(at, -_TICK), f"AGAIN-{activity_id}"
     task = task_of(backend, webhook, found.shard, TaskKind.REDELIVER, task_id, before, command.redelivery_id)
     return await _ask(backend, webhook, "task", [replace(task, until=at, activity_id=activity_id)])

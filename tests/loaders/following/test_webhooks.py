@@ -339,6 +339,9 @@ async def test_a_redelivery_that_was_done_and_is_asked_for_again_does_not_stand_
             await receiver.has(3 if redelivery_id == "r2" else 2)
             await until(partial(has_no_task, dump))
             assert len(receiver.got) == (2, 2, 3)[number]
+        await one.done(UPDATE, webhookId="w1", expectedVersion=1, kinds=["LOCKER_RETIRED"])
+        (refused,) = (await one.mutate(AGAIN, **named))["userErrors"]
+        assert refused["message"] == "The webhook is no longer told of LOCKER_CHANGED."
 
 
 async def test_two_secrets_sign_while_one_is_renewed(one: Api, backend: Backend, clock: Clock) -> None:
