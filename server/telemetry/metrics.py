@@ -63,7 +63,7 @@ class Metrics:
         self._told = self._counter("followed_activities", "Activities that followers were told.", "shard", "follower")
         self._lag = self._gauge("follower_lag_seconds", "Time by which a follower is behind.", "shard", "follower")
         self._attempts = self._counter("webhook_attempts", "Attempts to deliver a webhook.", "outcome")
-        self._waiting = self._gauge("webhook_deliveries_waiting", "Deliveries of webhooks that wait.", "shard")
+        self._waiting = self._gauge("webhook_deliveries_waiting", "Deliveries to enabled webhooks that wait.", "shard")
         self._oldest = self._gauge("webhook_oldest_seconds", "Age of the oldest activity that waits.", "shard")
         self._followed = self._gauge("followed_shards", "Whether this server follows a part of the log.", "shard")
         self._subscriptions = self._gauge("subscriptions", "Subscriptions of clients.")
