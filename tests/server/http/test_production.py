@@ -1,10 +1,17 @@
+import base64
 import json
+from datetime import timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loaders.following.leases import LeaseTimes
+from loaders.following.registry import FollowingParts
+from loaders.following.webhooks import Pace, Webhooks
+from tests import webhooks
 from tests.api import CREATE_OWNER, Api
 from tests.conftest import OpenApi
 from tests.issuer import bearer, production, sign
@@ -51,6 +58,25 @@ async def test_errors_and_plans_suggest_no_names(open_api: OpenApi) -> None:
 async def test_in_development_an_unknown_field_is_refused_with_a_suggestion(api: Api) -> None:
     for document, variables in MISTAKES:
         assert "Did you mean" in json.dumps(await api.send(document, **variables)), document
+
+
+async def test_webhooks_of_this_machine_are_for_development_also_where_one_was_created(open_api: OpenApi) -> None:
+    keys = "k1:" + base64.b64encode(b"1" * 32).decode()
+    pace = partial(Webhooks, pace=Pace(0.05, 0.2))
+    parts = FollowingParts(lambda _: [], lambda _: [], LeaseTimes(0.2, 5, 6), timedelta(0), pace)
+    async with open_api(code_keys=keys) as api:
+        await webhooks.create(api, all=True, url="http://127.0.0.1:1/")
+    async with open_api(profile="production", code_keys=keys, following=parts) as api:
+        for url in ("http://127.0.0.1:1/", "https://localhost/", "http://hooks.example/"):
+            (refused,) = (await api.mutate(webhooks.CREATE, all=True, url=url))["userErrors"]
+            assert refused["code"] == "BAD_USER_INPUT"
+        await api.owner("ada")
+        (told, *_) = await webhooks.until(partial(failed, api))
+        assert (told["statusCode"], told["error"]) == (None, "url")
+
+
+async def failed(api: Api) -> list[dict[str, Any]]:
+    return [one for one in await webhooks.deliveries(api) if one["attempts"]]
 
 
 @pytest.mark.parametrize("profile", ["development", "production"])
