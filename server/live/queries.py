@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
@@ -561,7 +562,7 @@ class LiveQueries:
             plan.operation,
             plan.wanted.place,
             plan.wanted.kinds,
-            orjson.dumps(variables, default=str, option=orjson.OPT_SORT_KEYS),
+            json.dumps(variables, default=str, sort_keys=True),  # orjson refuses long integers
             request.cost,
         )
         query = self._queries.get(key)

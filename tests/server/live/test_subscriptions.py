@@ -92,3 +92,9 @@ async def test_who_has_just_become_the_owner_stays_subscribed(one: Api, open_api
         assert first.subscribe(LOCKER).is_empty
         await one.done(RENAME, lockerId="l1", alias="bob's", expectedVersion=3)
         assert (await feed.activity())["version"] == 4
+
+
+async def test_variables_that_no_argument_takes_may_have_any_value(one: Api) -> None:
+    async with connected(one.by(ADA)) as connection:
+        feed = connection.subscribe(LOCKER, after=since("locker:l1"), unused=[10**30, 1.5, "ä", None])
+        assert kinds([await feed.activity()]) == ["LOCKER_REGISTERED"]
