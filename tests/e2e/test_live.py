@@ -1,4 +1,4 @@
-"""Clients whose connections are cut, on servers that are killed: each gets everything of its scope, nothing else.
+"""Clients whose connections are cut, on servers that are stopped or killed: each gets all of its scope, nothing else.
 
 `make live` cuts 200 times and kills 10 times, under load.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from domain.activity import Activity, history_places
 from domain.authorization import DEVELOPMENT_ADMIN, Principal
@@ -96,6 +96,8 @@ class Client:
     oldest_repeat: float = 0.0
     """How long before it connected again something happened that it got again, in seconds at most."""
     connections: int = 0
+    closes: set[int] = field(default_factory=set)
+    """The codes with which servers have closed its connections."""
     _connection: asyncio.Task[None] | None = None
     _connected_at: Instant = EARLIEST
     _now: set[str] = field(default_factory=set)
@@ -113,6 +115,8 @@ class Client:
             finally:
                 connection.cancel()
             error = None if connection.cancelled() else connection.exception()
+            if isinstance(error, ConnectionClosed) and error.rcvd is not None:
+                self.closes.add(error.rcvd.code)
             if error is not None and not isinstance(error, BROKEN):
                 raise error
             await asyncio.sleep(0.05)
@@ -274,6 +278,7 @@ async def test_no_client_misses_or_is_told_anything_of_others_however_often_conn
         for client, wanted in zip(clients, expected, strict=True):
             assert client.seen.keys() == wanted, client.scope
             assert not client.errors.keys() - {"UNAVAILABLE"}, client.errors
+        assert {code for client in clients for code in client.closes} == {1012}
         told, most = sum(client.seen.total() for client in clients), max(map(len, expected))
         repeats, oldest = told - sum(map(len, expected)), max(client.oldest_repeat for client in clients)
         connections = sum(client.connections for client in clients)
@@ -289,8 +294,12 @@ async def test_no_client_misses_or_is_told_anything_of_others_however_often_conn
 
 
 async def _break(world: World, clients: list[Client]) -> None:
-    """Cuts connections at random, and kills servers meanwhile; in the end one is left."""
+    """Cuts connections at random, stops a server in good order and kills others meanwhile; in the end one is left."""
     for number in range(CUTS):
+        if number == CUTS // 2:
+            stopped = world.servers.pop()
+            assert await asyncio.to_thread(stopped.end, signal.SIGTERM) == 0
+            world.servers.append(await world.started())
         random.choice(clients).cut()
         await asyncio.sleep(random.uniform(0.05, 0.3))
         if (number + 1) * KILLS // CUTS > number * KILLS // CUTS:

@@ -7,11 +7,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from domain.authorization import Principal
 from loaders import keys
@@ -20,18 +22,21 @@ from loaders.table.client import StoreConnection
 from loaders.table.clock import utc_now
 from resolvers.execution import Executor
 from server.app import Parts, create_app
+from server.auth.authenticator import Authenticator
 from server.http.headers import SECURITY_HEADERS
 from server.http.health import Readiness
 from server.settings import Settings
-from tests.api import CREATE_OWNER
+from tests.api import CREATE_OWNER, mutation
 from tests.conftest import PATIENT
 from tests.principals import HEADER, owner, principal_of_header, spelled
-from tests.sockets import PATIENCE, Listening, Socket, acknowledged, frame, head, listening, raw, upgraded
+from tests.sockets import PATIENCE, Listening, Socket, acknowledged, frame, head, listening, opened, raw, upgraded
 from tests.wire import Hold, Wire
 
 ACTIVITY = "subscription ($after: String) { activity(after: $after) { owner { ownerId } } }"
 LOCATION = 'subscription { locationActivity(locationId: "missing") { kind } }'
 OWN = 'subscription { ownerActivity(ownerId: "%s") { kind } }'
+CREATE_KEY = mutation("createApiKey", "secret")
+REVOKE_KEY = mutation("revokeApiKey", "apiKey { revokedAt }")
 EVENTS = {"Accept": "text/event-stream"}
 OURS = re.compile(r"/(server|loaders|resolvers|uvicorn)/")
 READING = re.compile(r"/loaders/following/live.py _read$")
@@ -45,11 +50,13 @@ def serve(wire: Wire, table: str, usual_executor: Executor) -> Serve:
     """A server in the process of the test, on its table through the proxy."""
 
     @asynccontextmanager
-    async def serve(**values: Any) -> AsyncIterator[Listening]:
+    async def serve(
+        authenticator: Authenticator | None = principal_of_header, **values: Any
+    ) -> AsyncIterator[Listening]:
         settings = Settings(table_name=table, **{"request_seconds": 120, **values})
         connection = StoreConnection(table, "eu-central-1", wire.url, local=True, timeouts=PATIENT)
         readiness = Readiness()
-        parts = Parts(authenticator=principal_of_header, readiness=readiness, executor=usual_executor)
+        parts = Parts(authenticator=authenticator, readiness=readiness, executor=usual_executor)
         app = create_app(settings, connection, parts)
         async with listening(app, settings, readiness) as server:
             yield server
@@ -403,6 +410,41 @@ async def test_a_server_that_stops_answers_what_runs_ends_streams_and_closes_soc
             await stopping
             with pytest.raises(ConnectionRefusedError):
                 await stack.enter_async_context(raw(server.url))
+
+
+async def test_sockets_and_streams_end_when_their_api_key_is_revoked_or_expires(serve: Serve) -> None:
+    async with serve(None) as server, nothing_left(server), AsyncExitStack() as stack:
+        client = await stack.enter_async_context(httpx.AsyncClient(timeout=PATIENCE))
+
+        async def send(document: str, **values: Any) -> Any:
+            answer = await client.post(server.url, json={"query": document, "variables": {"input": values}})
+            return answer.json()["data"]
+
+        await create(server, "ada")
+        soon = datetime.now(UTC) + timedelta(seconds=3)
+        about = {"name": "x", "role": "PARTNER", "ownerIds": ["ada"], "scopes": ["OWNERS_READ"]}
+        lives = {"revoked": {}, "expires": {"expiresAt": soon.isoformat()}}
+        connections = []
+        for key_id, life in lives.items():
+            secret = (await send(CREATE_KEY, keyId=key_id, **about, **life))["createApiKey"]["secret"]
+            signed = {"Authorization": f"Bearer {secret}"}
+            socket = await stack.enter_async_context(acknowledged(server.url, signed))
+            await socket.subscribe("1", OWN % "ada")
+            assert (await socket.answer("2", TYPENAME))["data"]
+            stream = await stack.enter_async_context(streaming(server, OWN % "ada", headers=signed))
+            assert await stream.part() == ":"
+            connections.append((socket, stream, signed))
+        await send(REVOKE_KEY, keyId="revoked")
+        for socket, stream, signed in connections:
+            assert await socket.ended() == (4403, "Forbidden")
+            parts = [await stream.part(), await stream.part()]
+            assert {*parts} <= {":", None}  # no `complete`: the client comes back
+            assert parts[-1] is None
+            async with opened(server.url, signed) as again:
+                await again.send(type="connection_init")
+                with suppress(ConnectionClosed):  # unless the key is still remembered as valid
+                    await again.subscribe("1", OWN % "ada")
+                assert await again.ended() == (4403, "Forbidden")
 
 
 async def test_half_open_connections_are_closed_after_5_seconds_and_a_stream_has_a_comment_after_12(
