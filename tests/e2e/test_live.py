@@ -278,7 +278,7 @@ async def test_no_client_misses_or_is_told_anything_of_others_however_often_conn
         for client, wanted in zip(clients, expected, strict=True):
             assert client.seen.keys() == wanted, client.scope
             assert not client.errors.keys() - {"UNAVAILABLE"}, client.errors
-        assert {code for client in clients for code in client.closes} == {1012}
+        assert {code for client in clients for code in client.closes} <= {1012}
         told, most = sum(client.seen.total() for client in clients), max(map(len, expected))
         repeats, oldest = told - sum(map(len, expected)), max(client.oldest_repeat for client in clients)
         connections = sum(client.connections for client in clients)
