@@ -6,10 +6,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from domain.times import Instant
+from domain.times import Instant, shift
 from loaders.following.catching_up import cursor_at
 from loaders.table.clock import utc_now
 from tests.api import Api
@@ -141,5 +142,5 @@ async def connected(api: Api, payload: dict[str, Any] | None = None) -> AsyncIte
 
 
 def since(place: str, at: Instant | None = None) -> str:
-    """The cursor of a time, by default of now: what happened within the horizon before comes again."""
-    return cursor_at(place, at or utc_now())
+    """The cursor of a time, by default of one before everything that a test does, however long that takes."""
+    return cursor_at(place, at or shift(utc_now(), -timedelta(hours=1)))

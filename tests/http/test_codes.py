@@ -6,7 +6,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests import codes, places
+from tests import codes, places, webhooks
 from tests.api import (
     CREATE_OWNER,
     CREATE_RESERVATION,
@@ -61,6 +61,7 @@ REVERSED = {"startAt": WINDOW["endAt"], "endAt": WINDOW["startAt"]}
 OF_L1 = {"lockerId": "l1", "ownerId": "ada"}
 OVER = {"lockerId": "l1", "reservationId": "over"}
 CHESS = {"date": places.DAY, "duration": "MORNING", "description": "Chess", "attendees": 2}
+ENDPOINT = {"ownerId": "busy", "url": "https://example.com/hooks", "kinds": ["DOOR_OPENED"]}
 # A mutation was refused: its payload says why.
 REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("BAD_USER_INPUT", 400, CREATE_RESERVATION, OF_L1 | REVERSED),
@@ -87,6 +88,7 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("SLOT_TAKEN", 409, places.APPROVE, {"bookingId": "late", "expectedVersion": 1}),
     ("BOOKING_CLOSED", 409, places.REJECT, {"bookingId": "taken", "reason": "No", "expectedVersion": 2}),
     ("TOO_MANY_PENDING_BOOKINGS", 409, places.REQUEST, {"locationId": places.ulid(0), "ownerId": "ada"} | CHESS),
+    ("TOO_MANY_WEBHOOKS", 409, webhooks.CREATE, ENDPOINT),
 ]
 
 
@@ -105,6 +107,8 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
         await codes.create(api, f"c{number}", reservationId="live")
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c0")
     await api.owner("busy")
+    for _ in range(10):
+        await api.done(webhooks.CREATE, **ENDPOINT)
     await api.locker("l3", "ada")
     await api.locker("l4", "ada")
     await api.done(RETIRE_LOCKER, lockerId="l4", expectedVersion=1)
@@ -172,6 +176,6 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # These depend on settings and are tested in tests/server.
+    # These depend on settings, or come in a subscription only, and are tested in tests/server.
     others = {"PERSISTED_QUERY_NOT_SUPPORTED": 400, "UNAUTHENTICATED": 401, "RATE_LIMITED": 429, "TIMEOUT": 504}
-    assert documented("GraphQL errors") == graphql_errors | others
+    assert documented("GraphQL errors") == graphql_errors | others | {"RESYNC_REQUIRED": 410}

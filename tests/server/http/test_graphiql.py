@@ -166,7 +166,7 @@ async def test_the_examples_give_the_promised_answers_on_the_demo_data(api: Api,
         "reserve": await api.run(EXAMPLES["reserve"], input=reserve),
         "activity": await api.run(EXAMPLES["activity"], ownerId="owner-0002", first=10),
     }
-    assert answers.keys() == EXAMPLES.keys()
+    assert answers.keys() == EXAMPLES.keys() - {"changes"}  # which is a subscription
     assert answers["first"]["owner"]["name"] == "Elif Eriksen"
     assert answers["viewer"]["viewer"]["role"] == "ADMIN"
     lockers = answers["now"]["owner"]["lockers"]["nodes"]
