@@ -1,11 +1,8 @@
 """Token-bucket budgets: how much a caller may spend, how much remains, and when to retry."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from domain.times import Instant
 
 _MINUTE = 60_000_000
 _SECOND = 1_000_000
@@ -19,27 +16,6 @@ class BudgetState(NamedTuple):
     """Seconds until the budget is full."""
     retry_seconds: int
     """Seconds until there are enough units for the request; 0 if it was accepted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallerBudget:
-    """Another budget than the usual one, which an admin has set for a caller."""
-
-    subject: str
-    """Of the caller's tokens, or `key:` and the id of its API key."""
-    units_per_minute: int
-    burst: int
-    set_at: Instant
-    set_by: str
-
-    @property
-    def caller(self) -> str:
-        return caller_name(self.subject, by_key=self.subject.startswith("key:"))
-
-
-def caller_name(subject: str, *, by_key: bool) -> str:
-    """Names a caller with a budget: the holders of a token and of an API key with the same subject are two."""
-    return f"{'key' if by_key else 'token'} {subject}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +71,3 @@ class Budget:
             math.ceil(missing / _SECOND),
             math.ceil(wait / _SECOND),
         )
-
-
-NO_OTHERS: Mapping[str, Budget] = {}
-"""Where every caller has the usual budget."""

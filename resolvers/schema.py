@@ -15,7 +15,6 @@ from resolvers.entities.activity import ActivityQueries, ActivitySubscriptions
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
-from resolvers.entities.budgets import BudgetMutations, BudgetQueries
 from resolvers.entities.calendar import CalendarMutations
 from resolvers.entities.code_devices import CodeDeviceMutations
 from resolvers.entities.events import AccessEventMutations
@@ -41,7 +40,6 @@ Query: Any = merge_types(
         FiguresQueries,
         BookingQueries,
         ApiKeyQueries,
-        BudgetQueries,
         ActivityQueries,
         WebhookQueries,
     ),
@@ -60,7 +58,6 @@ Mutation: Any = merge_types(
         CalendarMutations,
         ApiKeyMutations,
         WebhookMutations,
-        BudgetMutations,
     ),
 )
 Subscription: Any = merge_types("Subscription", (ActivitySubscriptions,))

@@ -20,13 +20,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import DEVELOPMENT_ADMIN
-from domain.budgets import Budget
 from domain.times import Instant, to_datetime
 from domain.webhooks import Answer
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.following.loop import Following
 from loaders.following.registry import FollowingParts
-from loaders.reads.caller_budgets import known_budgets
 from loaders.table.client import StoreConnection
 from loaders.table.clock import StoreClock
 from loaders.writes.budgets import TableBudgets
@@ -127,14 +125,13 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     )
     states = RequestStates(settings, connection, clock, new_id, store_clock.stamp, telemetry)
     issuer = _issuer(settings)
-    caller_budgets: dict[str, Budget] = {}
     refused_origins = RefusedOrigins()
     limits = RequestLimits(
         settings.request_seconds,
         settings.max_concurrent_requests,
         settings.concurrent_per_caller,
         settings.limit,
-        _budgets(settings, states, clock, parts.shared_budgets, caller_budgets),
+        _budgets(settings, states, clock, parts.shared_budgets),
     )
     operations = Operations(
         parts.executor or Executor(settings.document_limits, hides_suggestions=settings.is_production),
@@ -181,10 +178,8 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), states.open(readiness), keys, _following(states, telemetry, parts):
-            known = nullcontext() if settings.budget is None else known_budgets(states.store, caller_budgets)
             try:
-                async with known:
-                    yield
+                yield
             finally:
                 await live.log.close()
 
@@ -349,11 +344,7 @@ def _authenticator(
 
 
 def _budgets(
-    settings: Settings,
-    states: RequestStates,
-    clock: Callable[[], Instant],
-    shared: int | None,
-    others: Mapping[str, Budget],
+    settings: Settings, states: RequestStates, clock: Callable[[], Instant], shared: int | None
 ) -> CallerBudgets | None:
     def now() -> int:
         if isinstance(clock, StoreClock):
@@ -363,10 +354,10 @@ def _budgets(
     if settings.budget is None:
         return None
     if settings.rate_limit_store == "table":
-        return TableBudgets(lambda: states.store, settings.budget, now, others)
+        return TableBudgets(lambda: states.store, settings.budget, now)
     if shared is not None:
-        return SharedBudgets(shared, settings.budget, now, others)
-    return ProcessBudgets(settings.budget, now, others)
+        return SharedBudgets(shared, settings.budget, now)
+    return ProcessBudgets(settings.budget, now)
 
 
 async def _no_such_path(*_: Any) -> PlainTextResponse:

@@ -371,14 +371,4 @@ MUTATIONS: dict[str, Mutation] = {
         chosen_id="replayId",
         scenarios={"replay a webhook": (OWNER, WEBHOOK, does("replayWebhook", from_time=NOON, replay_id=its.code_id))},
     ),
-    "setCallerBudget": Mutation(
-        good={"subject": "ada", "unitsPerMinute": 1000},
-        refused='subject: "ada", burst: 5',
-        scenarios={
-            "give a caller a budget": (
-                does("setCallerBudget", admin, subject=its.subject, units_per_minute=10**9, burst=10**9),
-            ),
-            "take it away": (does("setCallerBudget", admin, subject=its.subject),),
-        },
-    ),
 }

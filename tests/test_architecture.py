@@ -26,5 +26,4 @@ def test_coroutines_of_a_request_run_beside_one_another_only_where_they_are_coun
     starts = re.compile(r"\b(?:create_task|ensure_future|gather)\(|TaskGroup\(")
     places = [*ROOT.glob("resolvers/**/*.py"), *ROOT.glob("loaders/contracts/*.py"), *ROOT.glob("loaders/reads/*.py")]
     found = {str(path.relative_to(ROOT)) for path in places if starts.search(path.read_text())}
-    beside_requests = {"loaders/reads/watching.py", "loaders/reads/caller_budgets.py"}
-    assert found == {"resolvers/plan/run.py"} | beside_requests  # a group for `started`
+    assert found == {"resolvers/plan/run.py", "loaders/reads/watching.py"}  # a group for `started`; no request

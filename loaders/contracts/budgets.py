@@ -1,10 +1,7 @@
-"""The access patterns of rate limits: budgets that servers share, and those that admins set for callers."""
+"""The access pattern of rate limits that are shared between servers."""
 
-from domain.errors import BadInputError
 from loaders import keys
-from loaders.codecs import CALLER_BUDGET
-from loaders.contracts.reading import ReadPage
-from loaders.contracts.write_parts import delete, put, update
+from loaders.contracts.write_parts import update
 from loaders.contracts.writing import WriteContract
 
 SPEND_BUDGET = WriteContract(
@@ -26,33 +23,4 @@ SPEND_BUDGET = WriteContract(
     hot_partition="Each caller has its own partition, which takes the caller's own requests; the budget bounds their "
     "rate.",
     item_bytes=300,
-)
-
-_NOT_LATER = "attribute_not_exists(#PK) OR #setAt <= :now"
-_DIFFERS = "(#unitsPerMinute <> :units OR #burst <> :most)"
-
-SET_CALLER_BUDGET = WriteContract(
-    id="QC-64",
-    purpose="Set the budget of a caller",
-    steps=(
-        put("budget", CALLER_BUDGET, f"{_NOT_LATER} AND {_DIFFERS}", when="the caller gets a budget of its own"),
-        delete("no budget", CALLER_BUDGET, _NOT_LATER, when="it has the usual one again"),
-    ),
-    most_steps=1,
-    errors=(BadInputError,),
-    silent="A limit of the API is for operators; the budget itself says who set it, and when.",
-    note="A repeated request changes nothing; of two at once, the later one stays. Servers with a rate limit know it "
-    "within five seconds.",
-    cardinality="One item.",
-    hot_partition="None: an admin sets it by hand.",
-)
-
-CALLER_BUDGETS = ReadPage(
-    id="QC-65",
-    purpose="All callers with a budget of their own",
-    range=keys.caller_budgets,
-    codec=CALLER_BUDGET,
-    note="By subject. Every server with a rate limit reads all of them when it starts and every five seconds.",
-    cardinality="A few callers.",
-    hot_partition="One partition for all servers: each reads it every five seconds.",
 )

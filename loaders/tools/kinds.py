@@ -37,7 +37,7 @@ _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
     "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY|WEBHOOK)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
-    **dict.fromkeys(("email", "code", "reference", "purpose", "claim", "subject"), ".+"),
+    **dict.fromkeys(("email", "code", "reference", "purpose", "claim"), ".+"),
 }
 """The parts of keys that are no ids or times."""
 

@@ -134,7 +134,6 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-47": (keys.payment, not_indexed, {}, _FINGERPRINT),
     "QC-48": (keys.notification,),
     "QC-63": (keys.api_key, keys.api_key_index, {}, _FINGERPRINT),
-    "QC-65": (keys.caller_budget,),
     "QC-85": (keys.live_reservation,),
     "QC-101": _CODES,
     "QC-102": _CODES,

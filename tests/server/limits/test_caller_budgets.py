@@ -157,7 +157,7 @@ async def test_two_servers_share_one_budget_in_the_table(open_api: OpenApi, dump
     async with open_api(**shared) as first, open_api(**shared) as second:
         answers = await asyncio.gather(*(ask(api) for _ in range(15) for api in (first, second)))
     # A call that a busy machine had to send twice is paid for twice, so the store's own count is the exact one.
-    assert len([call for call in wire.calls if (call.operation, call.status) == ("UpdateItem", 200)]) == 20
+    assert len([call for call in wire.calls if call.status == 200]) == 20
     given = [answer.json()["extensions"]["rateLimit"]["remaining"] for answer in answers if answer.status_code == 200]
     assert len(given) == len(set(given)) <= 20
     assert {answer.status_code for answer in answers} == {200, 429}
