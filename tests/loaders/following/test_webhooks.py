@@ -63,6 +63,15 @@ async def shows(api: Api, field: str, value: Any) -> bool:
     return bool((await webhook(api, field))[field] == value)
 
 
+async def until_failing(api: Api, name: str = "w1") -> None:
+    """Until a failed attempt is stored, with the time it failed: only then may a test move the clock."""
+    await until(partial(_fails, api, name))
+
+
+async def _fails(api: Api, name: str) -> bool:
+    return bool((await webhook(api, "failingSince", name))["failingSince"])
+
+
 async def attempted(api: Api, attempts: int) -> dict[str, Any] | None:
     """The only delivery, once it was sent so often."""
     found = await deliveries(api)
@@ -108,7 +117,7 @@ async def test_a_delivery_costs_two_writes_and_a_failed_attempt_one_more(
         await until_settled(one, "DELIVERED")
         receiver.answer = lambda _: DOWN
         await rename(one, 1)
-        await receiver.until(lambda some: len(some.got) == 2)
+        await until_failing(one)
         receiver.answer = lambda _: OK
         clock.move(seconds=7)
         await until_settled(one, "DELIVERED", 2)
@@ -146,7 +155,7 @@ async def test_retry_after_holds_back_the_whole_endpoint(one: Api, backend: Back
     receiver = Receiver(lambda _: Answer(429, 1, retry_after=600))
     async with sending(backend, receiver):
         await rename(one)
-        await receiver.until(lambda some: some.got)
+        await until_failing(one)
         await rename(one, 1)
         await until_settled(one, "WAITING", 2)
         clock.move(seconds=500)
@@ -166,7 +175,7 @@ async def test_an_endpoint_that_is_gone_or_fails_for_five_days_is_disabled_and_i
     receiver = Receiver(lambda _: answer)
     async with sending(backend, receiver):
         await rename(one)
-        await receiver.until(lambda some: some.got)
+        await until_failing(one)
         if reason == "FAILING":
             assert (await webhook(one, "status"))["status"] == "ACTIVE"
             clock.move(days=5, seconds=1)
@@ -187,7 +196,7 @@ async def test_a_success_ends_the_five_days(one: Api, backend: Backend, clock: C
     receiver = Receiver(lambda _: DOWN)
     async with sending(backend, receiver):
         await rename(one)
-        await receiver.until(lambda some: some.got)
+        await until_failing(one)
         receiver.answer = lambda _: OK
         clock.move(days=4)
         await until_settled(one, "DELIVERED")
@@ -195,7 +204,7 @@ async def test_a_success_ends_the_five_days(one: Api, backend: Backend, clock: C
         receiver.answer = lambda _: DOWN
         clock.move(days=2)
         await rename(one, 1)
-        await receiver.until(lambda some: len(some.got) == 3)
+        await until_failing(one)
     assert (await webhook(one, "status"))["status"] == "ACTIVE"
 
 
