@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import textwrap
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -100,17 +101,20 @@ class Report:
     def result(self) -> str:
         """The result in one sentence, at the most connections."""
         connections = max(self.connections(REPLAY))
-        times = []
-        for server in (MERCURIUS, CONTROL):
-            ratios = [self.ratio(REPLAY, name, connections, PRODUCTION, server) for name in self._titles]
-            times.append(f"{min(ratios):.1f} to {max(ratios):.1f} times as many")
-        return "\n".join(
-            [
-                f"On one core, with the same store operations, SmartLocker in production answers {times[0]} requests",
-                f"a second as {MERCURIUS}, and {times[1]} as that server with a hand-made client of the store and",
-                f"neither limits nor log ({self.date}, {connections} connections).",
-            ]
+        times = {
+            server: {name: self.ratio(REPLAY, name, connections, PRODUCTION, server) for name in self._titles}
+            for server in (MERCURIUS, CONTROL)
+        }
+        named = [f"{times[MERCURIUS][name]:.2f} ({name}: {self._titles[name]})" for name in _TARGETED[:5]]
+        ranges = {server: f"{min(found.values()):.2f} to {max(found.values()):.2f}" for server, found in times.items()}
+        sentence = (
+            "On one core, with the same store operations, SmartLocker in production answers "
+            f"{', '.join(named[:-1])} and {named[-1]} times as many requests a second as {MERCURIUS}; "
+            f"over all workloads, {ranges[MERCURIUS]} times as many, and {ranges[CONTROL]} times as many as that "
+            f"server with a hand-made client of the store and neither limits nor log "
+            f"({self.date}, {connections} connections)."
         )
+        return textwrap.fill(sentence, width=130, break_on_hyphens=False)
 
     def stores(self) -> list[str]:
         """The stores, in the order of their first samples."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.main import main
-from tests.documentation import ROOT
+from tests.documentation import README, ROOT
 
 EXPLAIN = (ROOT / "docs" / "explain.md").read_text()
 PLAN = re.compile(
@@ -60,6 +60,33 @@ def anchors(page: Path) -> set[str]:
     """The headings of a page as they are linked to: in small letters, words joined by hyphens."""
     headings = HEADING.findall(CODE.sub("", page.read_text()))
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_is_short_and_shows_the_dashboard_first() -> None:
+    assert len(README.encode()) < 8_192
+    parts = [
+        "(docs/images/dashboard-overview.png)",
+        "\n- **",
+        "```sh",
+        "(docs/images/plan-pane.png)",
+        "(docs/images/bench.svg)",
+    ]
+    places = [README.index(part) for part in parts]
+    assert places == sorted(places)
+    before, commands = README.split("```sh\n", maxsplit=1)
+    assert len(re.findall(r"^- \*\*", before, re.MULTILINE)) == 3
+    assert len(commands.split("```", maxsplit=1)[0].splitlines()) == 2
+
+
+def test_the_readme_has_the_result_of_the_benchmark_with_its_requests() -> None:
+    pages = (README, (ROOT / "docs" / "performance.md").read_text())
+    own, measured = (
+        found(re.compile("<!-- result: generated -->(.+?)<!-- result: end -->", re.DOTALL), page)[1] for page in pages
+    )
+    assert own == measured
+    table = found(re.compile(r"\| requests/s ÷ Mercurius with JIT, at least \|(.+)"), pages[1])[1]
+    figures = re.findall(r"([\d.]+) of", table)
+    assert re.findall(r"([\d.]+) \((\w\d):", own) == list(zip(figures, ("Q1", "Q2", "Q3", "Q4", "M1"), strict=False))
 
 
 def test_every_error_code_is_documented() -> None:
