@@ -37,6 +37,7 @@ from server.http.endpoint import GraphQLEndpoint
 from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
+from server.http.movable_clock import MovableClock
 from server.http.operations import Operations, RequestObserver
 from server.http.persisted_documents import PersistedDocuments, read_manifest
 from server.http.request_states import RequestStates
@@ -111,7 +112,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     parts = parts or Parts()
     readiness = parts.readiness
     store_clock = StoreClock() if readiness.store is None else readiness.store.clock
-    clock = parts.clock or store_clock
+    clock = parts.clock or _clock(settings, store_clock)
     trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
     is_read_only = partial(_is_read_only, settings, readiness)
     telemetry = Telemetry(
@@ -186,7 +187,13 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     application = _Application(
         observed,
         sockets,
-        routes=[*telemetry.routes(), *_pages(settings, graphiql), *health_routes(readiness), Route("/", _home)],
+        routes=[
+            *telemetry.routes(),
+            *_pages(settings, graphiql),
+            *health_routes(readiness),
+            *(clock.routes() if isinstance(clock, MovableClock) else ()),
+            Route("/", _home),
+        ],
         middleware=[
             Middleware(SecurityHeaders, readiness),
             *([Middleware(Cors, settings.cors_origins, refused_origins)] if settings.cors_origins else []),
@@ -202,7 +209,7 @@ def create_follower(settings: Settings, connection: StoreConnection, parts: Part
     assert parts.readiness.store is not None  # noqa: S101  # the order of the log depends on its time
     telemetry = Telemetry(settings, (), None, parts.readiness.store, partial(_is_read_only, settings, parts.readiness))
     clock = parts.readiness.store.clock
-    states = RequestStates(settings, connection, clock, new_id, clock.stamp, telemetry)
+    states = RequestStates(settings, connection, _clock(settings, clock), new_id, clock.stamp, telemetry)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -210,6 +217,10 @@ def create_follower(settings: Settings, connection: StoreConnection, parts: Part
             yield
 
     return Starlette(routes=[*telemetry.routes(), *health_routes(parts.readiness)], lifespan=lifespan)
+
+
+def _clock(settings: Settings, store_clock: StoreClock) -> Callable[[], Instant]:
+    return MovableClock(store_clock, settings.data_dir) if settings.has_test_clock else store_clock
 
 
 def _is_read_only(settings: Settings, readiness: Readiness) -> bool:

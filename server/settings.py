@@ -204,6 +204,8 @@ class Settings(BaseSettings):
     """Whether browsers get GraphiQL. Unset: in development only."""
     dashboard: Literal["on", "off"] | None = None
     """Whether the dashboard is at /dashboard. Unset: in development only."""
+    test_clock: Literal["on", "off"] = "off"
+    """`on`: tests can set the time at /development/clock. In development only, with a local store and one worker."""
     allowed_hosts: _Names = ("localhost", "127.0.0.1", "[::1]")
     """Host names that requests may use, in addition to the address listened on; `*` allows any name."""
     cors_origins: _Origins = ()
@@ -269,6 +271,7 @@ class Settings(BaseSettings):
             "SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE": (
                 self.trusted_documents == "only" and self.trusted_documents_file is None
             ),
+            "SMARTLOCKER_TEST_CLOCK=on needs SMARTLOCKER_WORKERS=1": self.has_test_clock and self.workers > 1,
             "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none": (
                 len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1
             ),
@@ -305,6 +308,10 @@ class Settings(BaseSettings):
     @property
     def shows_dashboard(self) -> bool:
         return not self.is_production if self.dashboard is None else self.dashboard == "on"
+
+    @property
+    def has_test_clock(self) -> bool:
+        return self.test_clock == "on" and not self.is_production
 
     @property
     def logs_requests(self) -> bool:

@@ -7,6 +7,7 @@ import typer
 from domain.errors import OperatorError
 from server.auth.code_keys import SECRETS
 from server.cli.command import CommandError, find_settings, unknown_variables, with_others
+from server.process.store import is_local
 from server.settings import Settings, is_loopback
 
 _PRODUCTION = "the production profile needs "
@@ -41,15 +42,19 @@ def _needs(settings: Settings) -> list[str]:
             _ISSUER: settings.jwks is None,
             SECRETS: settings.code_keys is None,
             _STORE: settings.is_embedded and not settings.allow_embedded_store,
+            "the store's time: SMARTLOCKER_TEST_CLOCK is for development": settings.test_clock == "on",
         }
         return [_PRODUCTION + need for need, is_missing in missing.items() if is_missing]
+    needs = []
+    if settings.has_test_clock and not is_local(settings):
+        needs.append("SMARTLOCKER_TEST_CLOCK=on is for the embedded store or a local endpoint only")
     if is_loopback(settings.host):
-        return []
+        return needs
     outside = (
         "in the development profile every caller is an admin, so the server does not listen on "
         f"{settings.host}: set --host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
     )
-    return [outside]
+    return [*needs, outside]
 
 
 def _of_files(settings: Settings) -> list[str]:

@@ -17,6 +17,7 @@ from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 from server.cli.table import open_timed
+from server.http.movable_clock import ahead_file
 from server.process.store import is_local
 from server.settings import Settings
 
@@ -43,6 +44,7 @@ async def make_demo_table(settings: Settings, connection: StoreConnection, *, re
     with _marked(settings):
         if replaces:
             await delete_table(connection)
+        ahead_file(settings.data_dir).unlink(missing_ok=True)
         await create_table(connection)
         await load(settings, connection, DemoShape())
 

@@ -1,7 +1,6 @@
 """The guide "Integrate as a partner", run line by line, as a reader does."""
 
 import contextlib
-import io
 import json
 import re
 import socket
@@ -16,21 +15,11 @@ import fastjsonschema
 import pytest
 
 from domain.webhook_bodies import body_schemas
+from tests.e2e.guides import BLOCK, printed_by, prints
 from tests.e2e.serving import ROOT, environment, eventually, serving
 
 GUIDE = (ROOT / "docs" / "partners.md").read_text()
 VALIDATE = fastjsonschema.compile(body_schemas())
-BLOCK = re.compile(r"```(python|sh)\n(.+?)```(?:\s+```text\n(.+?)```)?", re.DOTALL)
-
-
-def printed_by(block: str, names: dict[str, Any]) -> str:
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        exec(block, names)  # noqa: S102  # the page's own lines
-    return output.getvalue()
-
-
-def prints(block: str, names: dict[str, Any], output: str) -> bool:
-    return printed_by(block, names) == output
 
 
 def kept(database: Path) -> dict[str, Any]:

@@ -147,6 +147,7 @@ def test_refused_settings_are_explained(refusal: Callable[..., str]) -> None:
     assert refusal(trusted_documents="only") == (
         "smartlocker: SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE"
     )
+    assert refusal(test_clock="on", workers="2") == "smartlocker: SMARTLOCKER_TEST_CLOCK=on needs SMARTLOCKER_WORKERS=1"
     assert refusal(page_size="101") == "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
 
 

@@ -192,6 +192,17 @@ def test_production_uses_the_embedded_store_if_told(refused: Refused, issuer: di
     assert not (tmp_path / "data").exists()
 
 
+def test_only_development_with_a_store_of_this_machine_has_a_clock_that_tests_set(
+    refused: Refused, issuer: dict[str, str]
+) -> None:
+    assert refused(**issuer, test_clock="on", endpoint_url="aws") == (
+        "the production profile needs the store's time: SMARTLOCKER_TEST_CLOCK is for development"
+    )
+    assert refused(test_clock="on", endpoint_url="aws") == (
+        "SMARTLOCKER_TEST_CLOCK=on is for the embedded store or a local endpoint only"
+    )
+
+
 def test_production_does_not_start_with_a_key_set_that_has_no_usable_key(
     refused: Refused, issuer: dict[str, str], tmp_path: Path, store_url: str, table: str
 ) -> None:
