@@ -2,20 +2,25 @@
 
 import hashlib
 import json
+import re
 from contextlib import AbstractContextManager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from gql import Client, gql
 from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.exceptions import TransportQueryError
 
 from loaders.tools.demo import locker_id, owner_id
-from tests.clients.conftest import Opener, Project
+from tests.clients.conftest import ROOT, Opener, Project
 from tests.npm import pinned
 
 HERE = Path(__file__).parent
+PAGE = (ROOT / "docs" / "web-clients.md").read_text()
+BLOCKS: dict[str, str] = dict(re.findall(r"`([\w./]+\.(?:ts|json))`:\n\n```\w+\n(.+?)```", PAGE, re.DOTALL))
 OWNER = owner_id(0)
 EVERY_LOCKER = [locker_id(number) for number in range(230)]
 GRAPHQL = "application/graphql-response+json; charset=utf-8"
@@ -23,9 +28,14 @@ GRAPHQL = "application/graphql-response+json; charset=utf-8"
 
 @pytest.fixture(scope="session")
 def codegen_manifest(project: Project) -> Path:
-    """The trusted documents that graphql-codegen writes beside its types."""
+    """The trusted documents that graphql-codegen writes beside its types, of the code of docs/web-clients.md."""
+    folder = project.folder / "codegen"
+    (folder / "src").mkdir()
+    for name, code in BLOCKS.items():
+        (folder / name).write_text(code.replace('"src/*.ts"', '"src/*.ts", "application.ts"'))
+    (folder / "schema.graphql").symlink_to(project.folder / "schema.graphql")
     project.tool("graphql-codegen", "--config", "codegen.json", within="codegen")
-    return project.folder / "codegen" / "gql" / "persisted-documents.json"
+    return folder / "src" / "gql" / "persisted-documents.json"
 
 
 def test_relay_compiler_accepts_the_schema_with_paginated_connections(project: Project, relay_manifest: Path) -> None:
@@ -92,18 +102,23 @@ def test_urql_queries_and_mutates_with_its_accept_header(project: Project, serve
     assert subscription["contentType"] == "text/event-stream; charset=utf-8"
 
 
-def test_codegens_types_compile_and_its_hashes_are_trusted(
+def test_the_code_for_web_clients_compiles_pages_meets_conflicts_and_sends_trusted_hashes(
     project: Project, codegen_manifest: Path, open_server: Opener, own_locker: str
 ) -> None:
     # The application says by @ts-expect-error what must not compile.
     project.tool("tsc", within="codegen")
-    with only(open_server, codegen_manifest) as url:
-        came = project.node("codegen/built/application.js", url, own_locker)
+    with only(open_server, codegen_manifest, **dict(re.findall(r"(SMARTLOCKER_CORS_ORIGINS)=(\S+)", PAGE))) as url:
+        token = httpx.get(f"{url}/tokens").json()[0]["token"]
+        came = project.node("codegen/built/application.js", url, token, OWNER, own_locker)
+        proxied = project.node("codegen/proxied.mjs", url)
     assert (came["locker"]["status"], came["locker"]["version"]) == ("AVAILABLE", 1)
-    changed = {"locker": {"status": "MAINTENANCE", "version": 2}, "userErrors": []}
-    assert came["changed"] == changed
-    assert came["currentVersion"] == 2
-    assert came["sent"] == [{"method": method, "document": False} for method in ("GET", "POST", "POST")]
+    now = {"locker": {"status": "MAINTENANCE", "version": 2}}
+    assert came["changed"] == now | {"isConflict": False, "message": None}
+    assert came["refused"] == now | {"isConflict": True, "message": came["refused"]["message"]}
+    assert came["ways"] == [{"method": method, "document": False} for method in ("GET", "POST", "POST")]
+    assert [len(page) for page in came["forward"]] == [25] * 9 + [5]
+    assert [*chain(*came["forward"])] == [*chain(*came["backward"])] == EVERY_LOCKER
+    assert proxied == {"other": 403, "proxy": 200, "cors": "http://localhost:5173"}
 
 
 async def test_pythons_gql_validates_by_introspection_queries_and_mutates(server_url: str, own_locker: str) -> None:
@@ -143,6 +158,7 @@ def test_the_lock_pins_every_package_by_its_hash_and_names_no_registry() -> None
         assert "resolved" not in package, place
 
 
-def only(open_server: Opener, manifest: Path) -> AbstractContextManager[str]:
+def only(open_server: Opener, manifest: Path, **settings: str) -> AbstractContextManager[str]:
     """A server that runs the documents of a manifest and nothing else."""
-    return open_server(SMARTLOCKER_TRUSTED_DOCUMENTS="only", SMARTLOCKER_TRUSTED_DOCUMENTS_FILE=str(manifest))
+    documents = {"SMARTLOCKER_TRUSTED_DOCUMENTS": "only", "SMARTLOCKER_TRUSTED_DOCUMENTS_FILE": str(manifest)}
+    return open_server(**documents, **settings)
