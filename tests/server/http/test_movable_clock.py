@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from domain.times import Instant, shift
 from tests.api import Api
@@ -26,7 +27,8 @@ async def test_the_clock_goes_forward_in_all_servers_of_a_data_directory(open_ap
         back = await api.client.put(PATH, json={"now": began})
         assert back.status_code == 409
         assert "never goes back" in back.json()["message"]
-        for wrong in ({"now": shift(began, timedelta(days=4000))}, {"now": "tomorrow"}, {"now": 5}, {}, []):
+        bodies: list[Any] = [{"now": shift(began, timedelta(days=4000))}, {"now": "tomorrow"}, {"now": 5}, {}, []]
+        for wrong in bodies:
             assert (await api.client.put(PATH, json=wrong)).status_code == 400, wrong
         assert (await api.client.put(PATH, content=b"{")).status_code == 400
         elsewhere = {"Sec-Fetch-Site": "cross-site"}
