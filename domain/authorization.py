@@ -16,6 +16,7 @@ class Role(DescribedEnum):
     PARTNER = "partner", "Partner who acts for certain owners, as its scopes allow."
     DEVICE = "device", "Device of one locker."
     ADMIN = "admin", "Administrator, who may do everything."
+    SUPPORT = "support", "Support, who reads what admins read, with few exceptions, and clears lockouts."
 
 
 class Scope(DescribedEnum):
@@ -35,6 +36,9 @@ class Scope(DescribedEnum):
     CODES_WRITE = "codes:write", "Create, rotate, reveal and revoke access codes."
     WEBHOOKS_READ = "webhooks:read", "Read webhooks and their deliveries."
     WEBHOOKS_WRITE = "webhooks:write", "Create and change webhooks, for what the other permissions allow to read."
+
+
+_READING = frozenset(scope for scope in Scope if scope.value.endswith(":read"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +72,13 @@ def is_admin(principal: Principal) -> bool:
     return principal.role is Role.ADMIN
 
 
+def sees_all(principal: Principal) -> bool:
+    """Whether the caller sees the objects of all owners: an admin, or support where a rule admits it at all."""
+    return principal.role is Role.ADMIN or principal.role is Role.SUPPORT
+
+
 def acts_for(principal: Principal, owner_id: OwnerId, scope: Scope) -> bool:
-    """Whether the caller is this owner, a partner with the scope for this owner, or an admin."""
+    """Whether the caller is this owner, a partner with the scope for this owner, an admin, or support who reads."""
     match principal.role:
         case Role.ADMIN:
             return True
@@ -77,6 +86,8 @@ def acts_for(principal: Principal, owner_id: OwnerId, scope: Scope) -> bool:
             return principal.owner_id == owner_id
         case Role.PARTNER:
             return owner_id in principal.partner_of and scope in principal.scopes
+        case Role.SUPPORT:
+            return scope in _READING
         case Role.DEVICE:
             return False
 
@@ -94,7 +105,7 @@ def may_look_up_owner(principal: Principal, owner_id: OwnerId) -> bool:
 
 
 def may_see_notifications(principal: Principal, owner_id: OwnerId) -> bool:
-    """Whether the caller is this owner or an admin; no scope gives a partner access."""
+    """Whether the caller is this owner or sees all; no scope gives a partner access."""
     return principal.role is not Role.PARTNER and acts_for(principal, owner_id, Scope.OWNERS_READ)
 
 
@@ -144,7 +155,8 @@ MOST_AUDIENCES = 10
 def audiences_of(principal: Principal) -> list[Audience]:
     """The audiences that a caller belongs to: it may reserve what is offered to one of them, and nothing else.
 
-    An admin may reserve everything, but is only offered what is for everyone and its own.
+    An admin may reserve everything, but is only offered what is for everyone and its own. Support, who reserves
+    nothing, sees what is offered to everyone.
     """
     match principal.role:
         case Role.DEVICE:
@@ -153,6 +165,8 @@ def audiences_of(principal: Principal) -> list[Audience]:
             if Scope.RESERVATIONS_WRITE not in principal.scopes or not principal.partner_of:
                 return []
             return [EVERYONE, *(Audience(ReservableBy.OWNER, bound) for bound in sorted(principal.partner_of))]
+        case Role.SUPPORT:
+            return [EVERYONE]
         case Role.OWNER | Role.ADMIN:
             own = [] if principal.owner_id is None else [Audience(ReservableBy.OWNER, principal.owner_id)]
             others = principal.organizations - {principal.owner_id} if principal.role is Role.OWNER else ()
@@ -189,8 +203,8 @@ def offered_to(locker_owner: OwnerId, reservable_by: ReservableBy) -> frozenset[
 
 
 def is_offered(principal: Principal, locker_owner: OwnerId, reservable_by: ReservableBy) -> bool:
-    """Whether the caller may reserve the locker for the owners that it acts for."""
-    if is_admin(principal):
+    """Whether the caller may reserve the locker for the owners that it acts for, or sees what all are offered."""
+    if sees_all(principal):
         return True
     return not offered_to(locker_owner, reservable_by).isdisjoint(audiences_of(principal))
 
@@ -218,7 +232,7 @@ def may_record_events(principal: Principal, locker_id: LockerId, locker_owner: O
             return principal.locker_id == locker_id
         case Role.PARTNER:
             return locker_owner is not None and acts_for(principal, locker_owner, Scope.EVENTS_WRITE)
-        case Role.OWNER:
+        case Role.OWNER | Role.SUPPORT:
             return False
 
 
@@ -229,6 +243,12 @@ def may_use_door(principal: Principal, locker_id: LockerId | None, location_id: 
     if locker_id is not None:
         return principal.locker_id == locker_id
     return location_id is not None and principal.location_id == location_id
+
+
+def may_clear_lockout(principal: Principal, locker_owner: OwnerId | None) -> bool:
+    """Whether the caller manages the door of a locker, or of a location, which has no owner; support may, too."""
+    manages = locker_owner is not None and acts_for(principal, locker_owner, Scope.CODES_WRITE)
+    return manages or sees_all(principal)
 
 
 def may_see_location(principal: Principal, location_id: LocationId) -> bool:
@@ -253,12 +273,12 @@ def may_see_actor(
     Everyone knows itself, and who acts for an owner knows that owner. An owner knows the partners and devices that did
     something which concerned nobody else: where it concerned two owners, the partner may be that of the other one.
     """
-    if is_admin(principal) or (principal.subject, principal.role) == (subject, role):
+    if sees_all(principal) or (principal.subject, principal.role) == (subject, role):
         return True
     if owner_id is not None:
         return acts_for(principal, owner_id, Scope.OWNERS_READ)
     return (
-        role is not Role.ADMIN
+        role in {Role.PARTNER, Role.DEVICE}
         and principal.role is Role.OWNER
         and principal.owner_id is not None
         and set(owners) == {principal.owner_id}
@@ -274,6 +294,6 @@ def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  #
 def not_found_or_forbidden(principal: Principal, message: str, path: Sequence[str] = ()) -> SmartLockerError:
     """Returns the error for an object that does not exist and whose record would decide who may see it.
 
-    Only an admin learns that it does not exist; for everyone else it looks like an object of someone else.
+    Only who sees all objects learns that it does not exist; for others it looks like an object of someone else.
     """
-    return NotFoundError(message, path) if is_admin(principal) else ForbiddenError(path=path)
+    return NotFoundError(message, path) if sees_all(principal) else ForbiddenError(path=path)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NewType
 
 from domain.activity import Activity, ActivityKind, Change, Happening
-from domain.authorization import Principal, Role, Scope, acts_for, is_admin
+from domain.authorization import Principal, Role, Scope, acts_for, is_admin, sees_all
 from domain.enums import DescribedEnum
 from domain.errors import BadInputError
 from domain.models import LocationId, OwnerId
@@ -201,7 +201,7 @@ def pause_after(attempts: int, answer: Answer, jitter: float) -> timedelta | Non
 def may_see_webhook(principal: Principal, owner_id: OwnerId | None) -> bool:
     """Whether the caller may see an endpoint; those that are not for one owner are the admins'."""
     if owner_id is None:
-        return is_admin(principal)
+        return sees_all(principal)
     return acts_for(principal, owner_id, Scope.WEBHOOKS_READ)
 
 

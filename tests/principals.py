@@ -40,6 +40,9 @@ def device_at(location_id: str) -> Principal:
     return Principal(subject=f"device at {location_id}", role=Role.DEVICE, location_id=LocationId(location_id))
 
 
+SUPPORT = Principal(subject="sue", role=Role.SUPPORT)
+
+
 def spelled(principal: Principal) -> str:
     return json.dumps(asdict(principal), default=sorted)
 

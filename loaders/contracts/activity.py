@@ -70,8 +70,9 @@ PUBLIC_ACTIVITY = ReadPage(
     range=keys.public_activities,
     codec=ACTIVITY,
     orders=(Order.DESC, Order.ASC),
-    note=f"{_NEWEST_FIRST} For callers other than admins: changes of the location itself and of its calendar events. A "
-    "list of its own tells nothing of the activities that others have at the location, not even their number.",
+    note=f"{_NEWEST_FIRST} For callers other than admins and support: changes of the location itself and of its "
+    "calendar events. A list of its own tells nothing of the activities that others have at the location, not even "
+    "their number.",
     cardinality="A few activities a location and week, for 400 days.",
     hot_partition="Low: one location's public history.",
 )

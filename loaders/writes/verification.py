@@ -26,7 +26,7 @@ from domain.access_codes import (
     validity_of,
 )
 from domain.activity import ActivityKind, Happening, code_happening, door_happening, reservation_happening
-from domain.authorization import Principal, may_use_door, require
+from domain.authorization import Principal, may_clear_lockout, may_use_door, require
 from domain.bookings import Notification
 from domain.changes import revised
 from domain.commands.access_codes import ClearLockout, VerifyAccessCode
@@ -55,7 +55,6 @@ from loaders.writes.doors import (
     basis_step,
     door_path,
     door_step,
-    managed_place,
     named_door,
     read_place,
 )
@@ -148,7 +147,9 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
 async def clear_lockout(backend: Backend, command: ClearLockout, principal: Principal) -> Lockout:
     """Ends a lockout and forgets the failures before it (QC-108)."""
     name, store = named_door(command), backend.store
-    place = await managed_place(store, CLEAR_LOCKOUT, command, principal)
+    place = await read_place(store, CLEAR_LOCKOUT, command, principal)
+    owner_id = place.owner_id if isinstance(place, Locker) else None
+    require(may_clear_lockout(principal, owner_id), door_path(command))
 
     async def decide(_: Counter[str]) -> Decision[Lockout]:
         current: Lockout | None = await CLEAR_LOCKOUT.read(store, "lockout", name)

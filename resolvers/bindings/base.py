@@ -15,7 +15,7 @@ from strawberry.types.arguments import StrawberryArgument
 from strawberry.types.field import StrawberryField
 from typing_extensions import dataclass_transform
 
-from domain.authorization import is_admin
+from domain.authorization import sees_all
 from loaders.contracts.base import MAX_ITEMS, Contract
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import ReadOne
@@ -230,7 +230,7 @@ class Reading(Binding):
         rule, principal = self.rule, execution.request.principal
         if not rule.admits(principal):
             return [[rule.refusal(principal)] * len(call.rows) for call in calls]
-        if rule.allows is None or is_admin(principal):
+        if rule.allows is None or sees_all(principal):
             return await execution.found(self, calls)
         if rule.on_result:
             shown = await execution.found(self, calls)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from domain.authorization import is_admin
+from domain.authorization import is_admin, sees_all
 from domain.errors import BadInputError, ForbiddenError
 from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS, Contract
@@ -117,7 +117,7 @@ class Nodes(Reading):
         return list(results)
 
     async def _found(self, kind: NodeKind, wanted: list[_Named], path: str, request: RequestState) -> list[Any]:
-        """The objects that the caller may see; to all but admins, a missing one looks like a hidden one."""
+        """The objects that the caller may see; a missing one looks like a hidden one to those who do not see all."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
             return [rule.refusal(principal)] * len(wanted)
@@ -139,9 +139,10 @@ class Nodes(Reading):
             shown = dict(zip(places, await kind.visible.shows(records, path, request), strict=True))
         else:
             shown = {place: kind.rule.permits(request.principal, found[place]) for place in places}
+        is_told = sees_all(request.principal)
         return [
             record
-            if isinstance(record, Exception) or shown.get(place) is True
+            if isinstance(record, Exception) or shown.get(place) is True or (record is None and is_told)
             else shown.get(place) or ForbiddenError()
             for place, record in enumerate(found)
         ]

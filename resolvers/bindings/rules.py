@@ -15,7 +15,6 @@ from domain.authorization import (
     Role,
     Scope,
     acts_for,
-    is_admin,
     is_device_at,
     is_device_of,
     may_find_locker,
@@ -26,6 +25,7 @@ from domain.authorization import (
     may_see_lockers,
     may_see_next_reservations,
     may_see_notifications,
+    sees_all,
 )
 from domain.errors import ForbiddenError
 from domain.webhooks import may_see_webhook
@@ -40,6 +40,7 @@ _SCOPES = frozenset(Scope)
 class Rule:
     """Who may use a field, by role, and for which objects. Admins may use all. A partner's entry is a scope or a word.
 
+    Support is admitted only where that is declared; then it sees the objects of all owners.
     `allows` decides for one owner; `subjects` are the attributes that it is decided by, of the parent object or the
     arguments, or, with `on_result`, of what was found.
     """
@@ -47,6 +48,7 @@ class Rule:
     owner: str = NO
     partner: str = NO
     device: str = NO
+    support: str = NO
     allows: Callable[..., bool] | None = None
     subjects: tuple[str, ...] = ("owner_id",)
     on_result: bool = False
@@ -72,6 +74,8 @@ class Rule:
                 return self.partner != NO
             case Role.DEVICE:
                 return self.device != NO
+            case Role.SUPPORT:
+                return self.support != NO
 
     def refusal(self, principal: Principal, path: Sequence[str] = ()) -> ForbiddenError:
         """The error for a caller who may not use the field.
@@ -90,7 +94,7 @@ class Rule:
 
     def permits(self, principal: Principal, row: Any) -> bool:
         """Whether an admitted caller may use the field for what belongs to the owner that a row names."""
-        if self.allows is None or is_admin(principal):
+        if self.allows is None or sees_all(principal):
             return True
         return self.allows(principal, *self._decided_by(row))
 
@@ -98,7 +102,9 @@ class Rule:
         """Whether a caller, who is not an admin, may use the field for every one of these rows."""
         allows = self.allows
         return self.admits(principal) and (
-            allows is None or all(allows(principal, *subjects) for subjects in set(map(self._decided_by, rows)))
+            allows is None
+            or sees_all(principal)
+            or all(allows(principal, *subjects) for subjects in set(map(self._decided_by, rows)))
         )
 
     def _decided_by(self, row: Any) -> tuple[Any, ...]:
@@ -121,17 +127,26 @@ def _acts(scope: Scope) -> Callable[[Principal, Any], bool]:
     return lambda principal, owner_id: acts_for(principal, owner_id, scope)
 
 
-AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT)
+AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT, OF_OBJECT)
 """Every caller who may see the object."""
 
 ADMINS = Rule()
-LOCATIONS = Rule(YES, YES)
-LOCATION = Rule(YES, YES, OWN_DOOR, allows=may_see_location, subjects=("location_id",))
-OWNER_LOOKUP = Rule(ORGANIZATIONS, BOUND, allows=may_look_up_owner)
-PROFILE = Rule(OWN, Scope.OWNERS_READ, allows=_acts(Scope.OWNERS_READ))
-NOTIFICATIONS = Rule(OWN, allows=may_see_notifications)
-LOCKERS = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, allows=may_see_lockers)
-LOCKER = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, OWN_LOCKER, allows=may_see_locker, subjects=("owner_id", "locker_id"))
+STAFF = Rule(support=YES)
+"""Admins and support."""
+LOCATIONS = Rule(YES, YES, support=YES)
+LOCATION = Rule(YES, YES, OWN_DOOR, support=YES, allows=may_see_location, subjects=("location_id",))
+OWNER_LOOKUP = Rule(ORGANIZATIONS, BOUND, support=YES, allows=may_look_up_owner)
+PROFILE = Rule(OWN, Scope.OWNERS_READ, support=YES, allows=_acts(Scope.OWNERS_READ))
+NOTIFICATIONS = Rule(OWN, support=YES, allows=may_see_notifications)
+LOCKERS = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, support=YES, allows=may_see_lockers)
+LOCKER = Rule(
+    ORGANIZATIONS,
+    Scope.LOCKERS_READ,
+    OWN_LOCKER,
+    support=YES,
+    allows=may_see_locker,
+    subjects=("owner_id", "locker_id"),
+)
 LOCKER_LOOKUP = Rule(
     FOUND,
     Scope.LOCKERS_READ,
@@ -139,28 +154,32 @@ LOCKER_LOOKUP = Rule(
     allows=may_find_locker,
     subjects=("owner_id", "locker_id", "reservable_by"),
     or_offered=True,
+    support=YES,
 )
 BUSY = replace(LOCKER_LOOKUP, device=NO)
-OFFERS = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
+OFFERS = Rule(OFFERED, Scope.RESERVATIONS_WRITE, support=YES)
 NEXT_RESERVATIONS = Rule(
-    OWN, Scope.RESERVATIONS_READ, OWN_LOCKER, allows=may_see_next_reservations, subjects=("owner_id", "locker_id")
+    OWN, Scope.RESERVATIONS_READ, OWN_LOCKER, YES, allows=may_see_next_reservations, subjects=("owner_id", "locker_id")
 )
-RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
-OWNER_ACTIVITY = Rule(OWN, BOUND, allows=may_follow_owner)
-EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
-BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
-LOCKER_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_of, subjects=("locker_id",))
-LOCATION_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_at, subjects=("location_id",))
-CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
-WEBHOOKS = Rule(OWN, Scope.WEBHOOKS_READ, allows=may_see_webhook)
+RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, support=YES, allows=_acts(Scope.RESERVATIONS_READ))
+RESERVATION_DETAILS = replace(RESERVATIONS, support=NO)
+OWNER_ACTIVITY = Rule(OWN, BOUND, support=YES, allows=may_follow_owner)
+EVENTS = Rule(OWN, Scope.EVENTS_READ, support=YES, allows=_acts(Scope.EVENTS_READ))
+BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, support=YES, allows=_acts(Scope.BOOKINGS_READ))
+LOCKER_CODE_LIST = Rule(NO, NO, OWN_DOOR, support=YES, allows=is_device_of, subjects=("locker_id",))
+LOCATION_CODE_LIST = Rule(NO, NO, OWN_DOOR, support=YES, allows=is_device_at, subjects=("location_id",))
+CODES = Rule(OWN, Scope.CODES_READ, support=YES, allows=_acts(Scope.CODES_READ))
+WEBHOOKS = Rule(OWN, Scope.WEBHOOKS_READ, support=YES, allows=may_see_webhook)
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.
 OWNER_CHANGES = Rule(OWN, Scope.OWNERS_WRITE)
 LOCKER_CHANGES = Rule(OWN, Scope.LOCKERS_WRITE)
 RESERVATION_CREATION = Rule(FOUND, Scope.RESERVATIONS_WRITE)
+OFFERED_RESERVATION = replace(OFFERS, support=NO)
 RESERVATION_CHANGES = Rule(OWN, Scope.RESERVATIONS_WRITE)
 EVENT_RECORDING = Rule(NO, Scope.EVENTS_WRITE, OWN_LOCKER)
 BOOKING_CHANGES = Rule(OWN, Scope.BOOKINGS_WRITE)
 CODE_CHANGES = Rule(OWN, Scope.CODES_WRITE)
+LOCKOUT_CLEARING = replace(CODE_CHANGES, support=YES)
 WEBHOOK_CHANGES = Rule(OWN, Scope.WEBHOOKS_WRITE)
 DOOR_DEVICES = Rule(NO, NO, OWN_DOOR)

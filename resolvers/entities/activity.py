@@ -13,10 +13,10 @@ from domain.authorization import (
     Role,
     Scope,
     acts_for,
-    is_admin,
     may_look_up_owner,
     may_see_actor,
     may_see_locker,
+    sees_all,
 )
 from domain.ids import check_id
 from domain.models import OwnerId
@@ -39,7 +39,6 @@ from resolvers.bindings.base import column, embedded
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import Visibility, one
 from resolvers.bindings.rules import (
-    ADMINS,
     AS_OBJECT,
     BOOKINGS,
     CODES,
@@ -49,6 +48,7 @@ from resolvers.bindings.rules import (
     OWNER_ACTIVITY,
     PROFILE,
     RESERVATIONS,
+    STAFF,
 )
 from resolvers.entities.access_codes import VISIBLE_CODES, AccessCode
 from resolvers.entities.base import entity, id_argument
@@ -73,8 +73,8 @@ if TYPE_CHECKING:
 _HOMES = frozenset({"locker", "location", "owner", "apikey", "webhook"})
 _MOST_CHANGES = 12
 """No more fields of an object can change at once."""
-_FOR_ADMINS = frozenset({"managerId"})
-"""Fields that only admins see."""
+_FOR_STAFF = frozenset({"managerId"})
+"""Fields that only admins and support see."""
 
 
 class _Actor(NamedTuple):
@@ -119,7 +119,7 @@ def _actor(row: Record, request: RequestState) -> _Actor | None:
 def _owner_id(row: Record, request: RequestState) -> str | None:
     """The owner of a locker knows whose reservations it has; its former owner does not know who has it now."""
     principal, owner_id, of_locker = request.principal, row.owner_id, row.locker_owner_id
-    if owner_id is None or is_admin(principal) or may_look_up_owner(principal, owner_id):
+    if owner_id is None or sees_all(principal) or may_look_up_owner(principal, owner_id):
         return owner_id
     return (
         owner_id
@@ -133,13 +133,13 @@ def _changes(row: Record, request: RequestState) -> list[Change]:
 
     def known(field: str, value: str) -> str | None:
         """A value, unless it is the id of an owner of whom the caller may know nothing."""
-        is_hidden = field == "ownerId" and not (is_admin(principal) or may_look_up_owner(principal, OwnerId(value)))
+        is_hidden = field == "ownerId" and not (sees_all(principal) or may_look_up_owner(principal, OwnerId(value)))
         return None if is_hidden else value or None
 
     return [
         Change(field, known(field, before), known(field, after))
         for field, before, after in zip(parts, parts, parts, strict=False)
-        if field not in _FOR_ADMINS or is_admin(principal)
+        if field not in _FOR_STAFF or sees_all(principal)
     ]
 
 
@@ -262,10 +262,10 @@ class ActivityQueries:
         LOG_ACTIVITY,
         kind=LogPages,
         window=ALL_TIMES,
-        rule=ADMINS,
+        rule=STAFF,
         arguments=[in_window("time of an activity")],
         description="Everything that happened lately, by time, for as long as the server keeps its log. Requires an "
-        "admin.",
+        "admin, or support, which does not see what happened to API keys.",
     )
 
 
@@ -298,7 +298,7 @@ class ActivitySubscriptions:
         others="public:{}",
         rule=LOCATIONS,
         description="What happens at a location and to its lockers, as in `Location.activity`. Callers other than "
-        "admins get what happens to the location itself and its calendar events.",
+        "admins and support get what happens to the location itself and its calendar events.",
     )
     owner_activity: Activity | None = live(
         contract=OWNER_BY_ID,
@@ -308,4 +308,4 @@ class ActivitySubscriptions:
         rule=OWNER_ACTIVITY,
         description="What concerns an owner, as in `Owner.activity`.",
     )
-    activity: Activity | None = live(rule=ADMINS, description="Everything that happens. Requires an admin.")
+    activity: Activity | None = live(rule=STAFF, description="Everything that happens. Requires an admin or support.")

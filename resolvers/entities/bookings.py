@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.authorization import Principal, is_admin
+from domain.authorization import Principal, sees_all
 from domain.bookings import Booking as Record
 from domain.bookings import BookingStatus, DayPart
 from domain.bookings import Money as MoneyRecord
@@ -37,7 +37,7 @@ from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import Visibility, look_up, one
-from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
+from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE, STAFF
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 
@@ -100,8 +100,8 @@ class Booking(Node):
         "Id of the admin who approved or rejected the booking; null if the admin is not an owner.", "decided_by"
     )
     decided_by_subject: str | None = column(
-        "Subject of the credentials that approved or rejected the booking. Only admins see it.",
-        lambda booking, request: booking.decided_by_subject if is_admin(request.principal) else None,
+        "Subject of the credentials that approved or rejected the booking. Only admins and support see it.",
+        lambda booking, request: booking.decided_by_subject if sees_all(request.principal) else None,
         reads=("decided_by_subject",),
     )
     reason: str | None = column("Reason of a rejection.")
@@ -115,8 +115,9 @@ class Booking(Node):
     decided_by: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID,
         key="decided_by",
-        rule=ADMINS,
-        description="Admin who approved or rejected the booking; null if the admin is not an owner. Requires an admin.",
+        rule=STAFF,
+        description="Admin who approved or rejected the booking; null if the admin is not an owner. Requires an admin "
+        "or support.",
     )
     payments: Connection[Payment] | None = pages(
         BOOKING_PAYMENTS, key="booking_id", rule=BOOKINGS, description="Payments for the booking."
@@ -164,7 +165,9 @@ class BookingQueries:
         description="Look up a booking by its id.",
     )
     pending_bookings: Connection[Booking] | None = pages(
-        PENDING_BOOKINGS, rule=ADMINS, description="Bookings that wait for a decision, oldest first. Requires an admin."
+        PENDING_BOOKINGS,
+        rule=STAFF,
+        description="Bookings that wait for a decision, oldest first. Requires an admin or support.",
     )
 
 

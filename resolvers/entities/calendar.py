@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import strawberry
 
-from domain.authorization import is_admin
+from domain.authorization import sees_all
 from domain.bookings import CalendarSlot, DayPart, DaySlot
 from domain.commands import calendar as commands
 from domain.ids import check_id
@@ -41,20 +41,20 @@ class DateWindow:
 
 
 def _is_shown(slot: CalendarSlot, request: RequestState) -> bool:
-    """Of a booking, only admins see more than that it is there.
+    """Of a booking, only admins and support see more than that it is there.
 
     Its title is the first line of what the booking is for, its id is a text of its owner's choice, and whose it is only
     the booking itself says.
     """
-    return slot.booking_id is None or is_admin(request.principal)
+    return slot.booking_id is None or sees_all(request.principal)
 
 
 def _event_id(slot: CalendarSlot, request: RequestState) -> str:
     return slot.event_id if _is_shown(slot, request) else f"booked-{slot.date}-{slot.part}"
 
 
-def _for_admins(attribute: str, others: str | None = None) -> Callable[[CalendarSlot, RequestState], Any]:
-    """An attribute of an event, in whose place callers other than admins get something else."""
+def _for_staff(attribute: str, others: str | None = None) -> Callable[[CalendarSlot, RequestState], Any]:
+    """An attribute of an event, in whose place callers other than admins and support get something else."""
     return lambda slot, request: getattr(slot, attribute) if _is_shown(slot, request) else others
 
 
@@ -71,27 +71,30 @@ class CalendarEvent(Node):
     """An event that fills a day or half day: an approved booking, or an event created by an admin."""
 
     event_id: strawberry.ID = column(
-        "Id of the event. Only admins see that of a booking's event; others see an id of the part of the day.",
+        "Id of the event. Only admins and support see that of a booking's event; others see an id of the part of "
+        "the day.",
         _event_id,
     )
     location_id: strawberry.ID = column("Id of the location.")
     date: Day = column("Day of the event.")
     duration: DayPart = column("Part of the day that the event fills.", "part")
     title: str = column(
-        "Title of the event. Only admins see the title of a booking; others see `Booked`.",
-        _for_admins("title", "Booked"),
+        "Title of the event. Only admins and support see the title of a booking; others see `Booked`.",
+        _for_staff("title", "Booked"),
     )
     booking_id: strawberry.ID | None = column(
-        "Id of the booking that the event comes from. Only admins see it; `booking` shows others their own.",
-        _for_admins("booking_id"),
+        "Id of the booking that the event comes from. Only admins and support see it; `booking` shows others "
+        "their own.",
+        _for_staff("booking_id"),
     )
     created_at: Instant | None = column(
-        "Time at which the event was added to the calendar. For a booking, only admins see it.",
-        _for_admins("created_at"),
+        "Time at which the event was added to the calendar. For a booking, only admins and support see it.",
+        _for_staff("created_at"),
     )
     created_by: str | None = column(
-        "Id of the admin who added the event, or the subject of credentials without an owner. Only admins see it.",
-        lambda slot, request: slot.created_by if is_admin(request.principal) else None,
+        "Id of the admin who added the event, or the subject of credentials without an owner. Only admins and "
+        "support see it.",
+        lambda slot, request: slot.created_by if sees_all(request.principal) else None,
     )
     booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
         BOOKING_BY_ID,

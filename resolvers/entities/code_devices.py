@@ -19,7 +19,7 @@ from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
 from resolvers.bindings.base import bound_field, column, described, embedded
-from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES, Rule
+from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES, LOCKOUT_CLEARING, Rule
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
 from resolvers.entities.bindings.access_codes import CodeListOf
@@ -121,8 +121,8 @@ class CodeDeviceMutations:
     )
     clear_lockout: Lockout = write(
         CLEAR_LOCKOUT,
-        CODE_CHANGES,
+        LOCKOUT_CLEARING,
         returns="The lockout record, without failures; null if it was not cleared.",
-        description="End the lockout of a door and forget its failed attempts. For the owner of the locker; a "
-        "location's door requires an admin.",
+        description="End the lockout of a door and forget its failed attempts. For the owner of the locker and "
+        "support; a location's door requires an admin or support.",
     )

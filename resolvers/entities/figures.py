@@ -18,7 +18,7 @@ from resolvers.api.relay import Connection
 from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import one
-from resolvers.bindings.rules import ADMINS, LOCATIONS, LOCKERS, RESERVATIONS
+from resolvers.bindings.rules import LOCATIONS, LOCKERS, RESERVATIONS, STAFF
 from resolvers.entities.base import entity
 from resolvers.entities.bindings.figures import (
     DayPages,
@@ -127,15 +127,15 @@ class LocationUsage:
 
 def location_figures() -> Any:
     return bound_field(
-        LocationFiguresOf(key="location_id", rule=ADMINS),
-        "Lockers, reservations and overdue stays at the location in numbers. For admins.",
+        LocationFiguresOf(key="location_id", rule=STAFF),
+        "Lockers, reservations and overdue stays at the location in numbers. For admins and support.",
     )
 
 
 def location_usage() -> Any:
     return bound_field(
-        UsageOf(key="location_id", rule=ADMINS),
-        "Usage of the location: every day of the range. For admins.",
+        UsageOf(key="location_id", rule=STAFF),
+        "Usage of the location: every day of the range. For admins and support.",
         [Argument("window", DateWindow, "Range of days, at most 92.")],
     )
 
@@ -152,14 +152,14 @@ class FiguresQueries:
     location_figures: Connection[LocationFigures] | None = pages(
         FIGURES_OF_LOCATIONS,
         kind=LocationFiguresPages,
-        rule=ADMINS,
-        description="Figures of all locations by `locationId`, up to 500 in a page. Requires an admin.",
+        rule=STAFF,
+        description="Figures of all locations by `locationId`, up to 500 in a page. Requires an admin or support.",
     )
     location_usage: Connection[LocationUsage] | None = pages(
         USAGE_OF_LOCATIONS,
         kind=DayPages,
-        rule=ADMINS,
+        rule=STAFF,
         arguments=[Argument("date", Day, "Day in the time zone of each location.")],
         description="Usage of all locations on one day by `locationId`, up to 500 in a page; a location where nothing "
-        "happened is left out. Requires an admin.",
+        "happened is left out. Requires an admin or support.",
     )

@@ -37,7 +37,7 @@ from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import MergedPages, Whole, pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
+from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS, STAFF
 from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 from resolvers.entities.bindings.offers import DEFAULT, Available, Found, OfferedPages
@@ -128,11 +128,11 @@ class Location(Node):
         full_rule=LOCKER_LOOKUP,
         rule=OFFERS,
         arguments=[
-            Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin."),
+            Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin or support."),
             _OWNER_IDS,
         ],
-        description="Lockers at the location. Admins get all of them by `lockerId`; other callers get those in service "
-        "that they may reserve, by size.",
+        description="Lockers at the location. Admins and support get all of them by `lockerId`; other callers get "
+        "those in service that they may reserve, by size.",
     )
     available_lockers: AvailableLockers | None = bound_field(
         Available(rule=OFFERS),
@@ -146,15 +146,17 @@ class Location(Node):
         ],
     )
     manager_id: strawberry.ID | None = column(
-        "Id of the owner who is notified of lockouts of the location's door. For admins.", rule=ADMINS, optional=True
+        "Id of the owner who is notified of lockouts of the location's door. For admins and support.",
+        rule=STAFF,
+        optional=True,
     )
     access_events: Connection[AccessEvent] | None = pages(
         LOCATION_EVENTS,
         key="location_id",
         window=ALL_TIMES,
-        rule=ADMINS,
+        rule=STAFF,
         arguments=[in_window("time of an event")],
-        description="Access events at the location's door by time. For admins.",
+        description="Access events at the location's door by time. For admins and support.",
     )
     access_code_list: AccessCodeList | None = code_list(
         "location_id",
@@ -165,8 +167,9 @@ class Location(Node):
     lockout: Lockout | None = one(
         LOCATION_LOCKOUT,
         key="location_id",
-        rule=ADMINS,
-        description="Failed attempts to open the location's door with a code; null if there were none. For admins.",
+        rule=STAFF,
+        description="Failed attempts to open the location's door with a code; null if there were none. For admins and "
+        "support.",
     )
     activity: Connection[Activity] | None = history(
         LOCATION_ACTIVITY,
@@ -174,7 +177,7 @@ class Location(Node):
         others=PUBLIC_ACTIVITY,
         rule=LOCATIONS,
         description="Everything that happened at the location and to its lockers, by time. Callers other than admins "
-        "get what happened to the location itself and its calendar events.",
+        "and support get what happened to the location itself and its calendar events.",
     )
     calendar: list[CalendarDay] | None = _by_day(
         calendar_of, "Calendar of the location: every day of the range with the events that fill it."

@@ -42,10 +42,11 @@ from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import (
     AS_OBJECT,
     CODES,
-    OFFERS,
+    OFFERED_RESERVATION,
     PROFILE,
     RESERVATION_CHANGES,
     RESERVATION_CREATION,
+    RESERVATION_DETAILS,
     RESERVATIONS,
 )
 from resolvers.entities.access_codes import AccessCode
@@ -117,9 +118,9 @@ class Reservation(Node):
     details: ReservationDetails | None = one(
         DETAILS_OF_RESERVATION,
         key=("locker_id", "reservation_id"),
-        rule=RESERVATIONS,
+        rule=RESERVATION_DETAILS,
         description="Recipient and metadata of the reservation; null if it has neither. Visible to the owner who made "
-        "the reservation, but not to the owner of the locker.",
+        "the reservation, but neither to the owner of the locker nor to support.",
     )
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
@@ -204,7 +205,7 @@ class ReservationMutations:
     )
     reserve_any_locker: Reservation = write(
         CREATE_RESERVATION,
-        OFFERS,
+        OFFERED_RESERVATION,
         more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
         description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "

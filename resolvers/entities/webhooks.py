@@ -29,7 +29,7 @@ from resolvers.api.relay import Connection, Node
 from resolvers.bindings.base import column
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import ADMINS, AS_OBJECT, LOCATIONS, PROFILE, WEBHOOK_CHANGES
+from resolvers.bindings.rules import AS_OBJECT, LOCATIONS, PROFILE, STAFF, WEBHOOK_CHANGES
 from resolvers.bindings.rules import WEBHOOKS as OWN_WEBHOOKS
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 
@@ -105,7 +105,7 @@ class WebhookQueries:
         description="Look up a webhook by its id.",
     )
     webhooks: Connection[Webhook] | None = pages(
-        WEBHOOKS, rule=ADMINS, description="All webhooks by `webhookId`. Requires an admin."
+        WEBHOOKS, rule=STAFF, description="All webhooks by `webhookId`. Requires an admin or support."
     )
 
 

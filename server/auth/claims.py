@@ -40,6 +40,8 @@ def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) ->
                 message = f"A device's token needs either {read.name('lockerId')} or {read.name('locationId')}."
                 raise InvalidCredentialsError(message)
             return Principal(subject=subject, role=role, locker_id=locker_id, location_id=location_id)
+        case Role.SUPPORT:
+            return Principal(subject=subject, role=role)
         case Role.ADMIN:
             # An admin may also be an owner.
             return Principal(subject=subject, role=role, owner_id=read.optional_id("ownerId", OwnerId))

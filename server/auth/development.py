@@ -60,6 +60,11 @@ def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
     callers = [
         ("Demo admin", None, Principal(subject="demo-admin", role=Role.ADMIN)),
         (
+            "Demo support",
+            ".venv/bin/smartlocker token --role support",
+            Principal(subject="demo-support", role=Role.SUPPORT),
+        ),
+        (
             f"Demo owner {_DEMO_OWNER}",
             f".venv/bin/smartlocker token --role owner --owner {_DEMO_OWNER}",
             Principal(subject=_DEMO_OWNER, role=Role.OWNER, owner_id=_DEMO_OWNER),

@@ -59,7 +59,7 @@ def access_patterns(schema: BoundSchema) -> str:
 
 
 def permissions(schema: BoundSchema) -> str:
-    rows = ["| field | admin | owner | partner | device | stranger |", "|---|---|---|---|---|---|"]
+    rows = ["| field | admin | support | owner | partner | device | stranger |", "|---|---|---|---|---|---|---|"]
     unrestricted = []
     for type_name, fields in types_in_order(schema):
         rows += [_rule_row(field) for field in fields.values() if field.binding.rule != AS_OBJECT]
@@ -122,7 +122,7 @@ def _rule_row(field: BoundField) -> str:
     rule = field.binding.rule
     partner = f"`{rule.partner}`" if rule.partner in set(Scope) else rule.partner
     partner = f"{partner}, offered" if rule.or_offered else partner
-    return f"| `{field.name}` | yes | {rule.owner} | {partner} | {rule.device} | no |"
+    return f"| `{field.name}` | yes | {rule.support} | {rule.owner} | {partner} | {rule.device} | no |"
 
 
 def _section(contract: Contract, used: list[BoundField]) -> str:

@@ -13,7 +13,7 @@ from tests import codes, places, webhooks
 from tests.api import RENAME, Api, mutation, unchanged
 from tests.conftest import Dump, OpenApi
 from tests.history import keep_history
-from tests.principals import device, device_at, owner, partner
+from tests.principals import SUPPORT, device, device_at, owner, partner
 from tests.reservations import CANCEL
 from tests.resolvers.permission_cases import CASES, Case
 from tests.wire import Wire
@@ -23,6 +23,7 @@ SCHEMA = bound_schema().graphql_schema
 TENANTS = {"acme": "2026-03-10", "bob": "2026-03-11"}
 ACTORS: dict[str, Principal] = {
     "admin": DEVELOPMENT_ADMIN,
+    "support": SUPPORT,
     "owner acme": owner("acme"),
     "owner bob": owner("bob"),
     "member of acme": owner("mia", "acme"),
@@ -39,7 +40,7 @@ RESERVE = mutation("createReservation", "reservation { status }")
 
 
 def committed() -> dict[str, list[str]]:
-    """The cells of each field: admin, owner, partner, device and no credentials; none where the object decides."""
+    """The cells of each field by role, then without credentials; none where the object decides."""
     rows = re.findall(r"^\| `(\w+\.\w+)` \| (.*) \|$", PAGE, re.MULTILINE)
     seen = re.findall(r"^- `(\w+)`: (`.*`)$", PAGE, re.MULTILINE)
     of_objects: dict[str, list[str]] = {
@@ -55,10 +56,12 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
     """Whether the page allows a field on an object of a tenant."""
     if not MATRIX[name]:
         return True
-    admin, of_owner, of_partner, of_device, _ = MATRIX[name]
+    admin, support, of_owner, of_partner, of_device, _ = MATRIX[name]
     match actor.role:
         case Role.ADMIN:
             return admin == "yes"
+        case Role.SUPPORT:
+            return support == "yes"
         case Role.OWNER:
             own, member = actor.owner_id == tenant, tenant in actor.organizations
             uses = dict.fromkeys(("own, organization's", "own, organization's, offered"), own or member)
@@ -236,17 +239,42 @@ def check_mutations(answer: dict[str, Any], refused: set[Any], about: Any) -> No
             assert ("FORBIDDEN", 403) not in codes, (about, name, payload)
 
 
+def without(data: Any, refused: set[Any], path: tuple[str, ...] = ()) -> Any:
+    """An answer with null at the paths that are refused."""
+    if path in refused:
+        return None
+    if isinstance(data, list):
+        return [without(entry, refused, path) for entry in data]
+    if not isinstance(data, dict):
+        return data
+    return {name: without(value, refused, (*path, name)) for name, value in data.items()}
+
+
 async def test_every_field_is_open_to_exactly_the_roles_of_the_permissions_page(stocked: Api, dump: Dump) -> None:
+    of_admin = {}
     async with unchanged(dump):
         for name, actor in ACTORS.items():
             for tenant in TENANTS:
-                for case, walk in zip(CASES, WALKS, strict=True):
+                for place, (case, walk) in enumerate(zip(CASES, WALKS, strict=True)):
                     answer = await stocked.by(actor).send(filled(case.document, actor, tenant))
                     refused = refused_paths(case, walk, actor, tenant)
                     if case.document.startswith("mutation"):
                         check_mutations(answer, refused, (name, tenant))
                     else:
                         check_query(answer, case, walk, refused, silent_paths(walk, actor), (name, tenant))
+                    if name == "admin":
+                        of_admin[tenant, place] = answer["data"]
+                    elif name == "support" and not case.document.startswith(("mutation", "{ viewer")):
+                        assert answer["data"] == without(of_admin[tenant, place], refused), case.document
+
+
+def test_support_reads_what_admins_read_but_what_is_named_and_clears_lockouts() -> None:
+    cells = {name: (admin, support) for name, (admin, support, *_) in filter(lambda row: row[1], MATRIX.items())}
+    assert [name for name in cells if name.startswith("Mutation.") and cells[name] == ("yes", "yes")] == [
+        "Mutation.clearLockout"
+    ]
+    refused = {name for name in cells if not name.startswith("Mutation.") and cells[name] == ("yes", "no")}
+    assert refused == {"Query.apiKey", "Query.apiKeys", "ApiKey.owners", "Reservation.details"}
 
 
 async def test_a_subscription_is_open_to_exactly_the_roles_of_the_permissions_page(stocked: Api) -> None:

@@ -229,7 +229,7 @@ async def test_a_hidden_profile_is_not_read_hides_no_list_and_looks_like_a_missi
             device("l1"),
             '{ locker(lockerId: "l1") { reservations { nextCursor } } }',
             ["locker", "reservations"],
-            {"requiredRoles": ["OWNER", "PARTNER", "ADMIN"]},
+            {"requiredRoles": ["OWNER", "PARTNER", "ADMIN", "SUPPORT"]},
         ),
         (device("l1"), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),
         (partner(Scope.LOCKERS_READ), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),

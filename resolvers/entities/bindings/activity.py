@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from domain.activity import PastActivity
-from domain.authorization import Principal, acts_for, is_admin, may_see_locker
+from domain.authorization import Principal, acts_for, is_admin, may_see_locker, sees_all
 from domain.models import Locker, LockerId, OwnerId
 from loaders.contracts.activity import LOG_ACTIVITY
 from loaders.contracts.base import Contract
@@ -36,8 +36,15 @@ def sees_of_locker(principal: Principal, activity: PastActivity, owner_id: Owner
     )
 
 
+def sees_in_log(principal: Principal, activity: PastActivity) -> bool:
+    """Whether a caller who sees all may see the object that an activity names: support sees no API keys."""
+    return is_admin(principal) or activity.api_key_id is None
+
+
 def sees_activity(principal: Principal, activity: PastActivity, locker: Locker | None) -> bool:
     """Whether an activity is in a list of the caller; `locker` is the one that it happened to, as it is now."""
+    if sees_all(principal):
+        return sees_in_log(principal, activity)
     if locker is not None:
         return sees_of_locker(principal, activity, locker.owner_id)
     return activity.kind.is_public or any(sees_of_owner(principal, activity, owner) for owner in activity.owners)
@@ -48,7 +55,7 @@ class HistoryPages(Pages):
     """A page of the history of each parent, without the activities that the caller may not see.
 
     `sees` decides by the owner of the parent, which `key` names last. Where there is a list for `others`, these are
-    callers who are not admins, and may see all of it. Where the cursor of an activity is selected, it is read first how
+    callers who do not see all, and may see all of it. Where the cursor of an activity is selected, it is read first how
     far history was kept: of what comes later, some may be missing.
     """
 
@@ -72,13 +79,13 @@ class HistoryPages(Pages):
 
     def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         contract, keys = Pages.lists(self, values, request)
-        return (contract if self.others is None or is_admin(request.principal) else self.others), keys
+        return (contract if self.others is None or sees_all(request.principal) else self.others), keys
 
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
         place, owner_id = key if isinstance(key, tuple) else (key, key)
         page = await Pages.page(self, place, bound, request)
         principal, sees = request.principal, self.sees
-        if sees is None or is_admin(principal) or all(sees(principal, node, owner_id) for node in page.nodes):
+        if sees is None or sees_all(principal) or all(sees(principal, node, owner_id) for node in page.nodes):
             return page
         request.has_hidden = True
         return page.with_nodes([node if sees(principal, node, owner_id) else None for node in page.nodes])
@@ -102,4 +109,9 @@ class LogPages(Pages):
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
         _, start, end = bound.keys[0]
         store = request.backend.store
-        return await LOG_ACTIVITY.activities(store, bound.request, bound.order, start, end, request.queries)
+        page = await LOG_ACTIVITY.activities(store, bound.request, bound.order, start, end, request.queries)
+        shown = [node if sees_in_log(request.principal, node) else None for node in page.nodes]
+        if None not in shown:
+            return page
+        request.has_hidden = True
+        return page.with_nodes(shown)

@@ -11,7 +11,7 @@ from typing import Any
 from strawberry.utils.str_converters import to_camel_case
 
 from domain.activity import ActivityKind, PastActivity
-from domain.authorization import Principal, is_admin, not_found_or_forbidden
+from domain.authorization import Principal, not_found_or_forbidden, sees_all
 from domain.errors import InvalidCursorError
 from domain.models import OwnerId
 from domain.times import parse_instant
@@ -22,6 +22,7 @@ from loaders.contracts.reading import ReadOne
 from loaders.cursors import decode_cursor
 from loaders.table.positions import Position
 from resolvers.bindings.base import Argument, Call, Charge, Execution, FieldStep, Reading, bound_field, look_up_charge
+from resolvers.entities.bindings.activity import sees_in_log
 from resolvers.request_state import ArgumentContext, RequestState
 
 _AFTER = Argument(
@@ -53,7 +54,7 @@ class BoundLive:
 class Live(Reading):
     """The activities of one object as they happen, or of all.
 
-    `place` is where they stand, `others` where they do for callers who are not admins. `sees` decides by the owner of
+    `place` is where they stand, `others` where they do for callers who do not see all. `sees` decides by the owner of
     the object at the time. `may_follow` decides anew, with each activity, whether the caller may still follow it.
     """
 
@@ -74,7 +75,7 @@ class Live(Reading):
         place = self.place
         if self.argument is not None and self.argument.parse is not None:
             key = (partial(self.argument.parse, name=to_camel_case(self.argument.name))(values[self.argument.name]),)
-            place = (self.place if self.others is None or is_admin(request.principal) else self.others).format(*key)
+            place = (self.place if self.others is None or sees_all(request.principal) else self.others).format(*key)
         kinds, after = values.get("kinds"), values.get("after")
         return BoundLive(
             key,
@@ -114,7 +115,7 @@ class Live(Reading):
 
     def follows(self, principal: Principal, activity: PastActivity) -> bool:
         """Whether the caller may still follow the object, as it was when this happened."""
-        return self.may_follow is None or is_admin(principal) or self.may_follow(principal, activity)
+        return self.may_follow is None or sees_all(principal) or self.may_follow(principal, activity)
 
     def shows(
         self, principal: Principal, activity: PastActivity, bound: BoundLive, owner_id: OwnerId | None = None
@@ -122,8 +123,8 @@ class Live(Reading):
         """Whether an activity is sent; the owner is that of the object now, by default that at the time."""
         if bound.kinds is not None and activity.kind not in bound.kinds:
             return False
-        if self.sees is None or is_admin(principal):
-            return True
+        if self.sees is None or sees_all(principal):
+            return sees_in_log(principal, activity)
         at_the_time = bound.key[0] if self.owner_of is None else self.owner_of(activity)
         return self.sees(principal, activity, owner_id or at_the_time)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
-from domain.authorization import Audience, is_admin, is_offered, searched_audiences
+from domain.authorization import Audience, is_offered, searched_audiences, sees_all
 from domain.errors import BadInputError
 from domain.lifecycle import is_in_service
 from domain.models import LocationStatus, Locker, LockerSize
@@ -54,7 +54,7 @@ def search_charges(size: LockerSize | None, audiences: int, *, most_audiences: i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedPages(CopyPages):
-    """A page of the whole list for admins; for other callers of what is `offers` to their audiences, merged."""
+    """A page of the whole list for who sees all; for other callers of what is `offers` to their audiences, merged."""
 
     offers: ReadPage[Any]
 
@@ -64,12 +64,12 @@ class OfferedPages(CopyPages):
 
     def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         owner_ids = values.get("owner_ids")
-        if is_admin(request.principal):
+        if sees_all(request.principal):
             if owner_ids is not None:
-                raise BadInputError("Admins get all lockers: leave out ownerIds.", ("ownerIds",))
+                raise BadInputError("Admins and support get all lockers: leave out ownerIds.", ("ownerIds",))
             return CopyPages.lists(self, values, request)
         if values.get("status") is not None:
-            raise BadInputError("Only admins can select a status.", ("status",))
+            raise BadInputError("Only admins and support can select a status.", ("status",))
         return self.offers, tuple(searched_audiences(request.principal, owner_ids))
 
 

@@ -179,13 +179,14 @@ async def test_in_development_the_page_gets_demo_tokens_that_work(playground: ht
     tokens = {entry["name"]: entry["token"] for entry in response.json()}
     assert {entry["name"]: entry["command"] for entry in response.json()} == {
         "Demo admin": None,
+        "Demo support": ".venv/bin/smartlocker token --role support",
         "Demo owner owner-0002": ".venv/bin/smartlocker token --role owner --owner owner-0002",
     }
     codes = []
     for token in tokens.values():
         answer = (await ask(playground, f"Bearer {token}", query=ADMIN_ONLY)).json()
         codes.append([error["extensions"]["code"] for error in answer.get("errors", [])])
-    assert codes == [[], ["FORBIDDEN"]]
+    assert codes == [[], ["FORBIDDEN"], ["FORBIDDEN"]]
 
 
 async def test_no_other_page_and_no_other_name_gets_demo_tokens(playground: httpx.AsyncClient) -> None:

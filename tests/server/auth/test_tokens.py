@@ -23,7 +23,7 @@ from tests.over_http import assert_rejected
 UNTRUSTED = "The token is malformed or its signature is invalid."
 NOT_ALLOWED = "The token's algorithm is not allowed."
 NO_ID = "must be a valid id."
-ROLES = "The token's claim role must be one of owner, partner, device, admin."
+ROLES = "The token's claim role must be one of owner, partner, device, admin, support."
 ONE_DOOR = "A device's token needs either lockerId or locationId."
 PARTNERS = "A partner's token needs the claims partnerOf and scope."
 ALGORITHMS = ["RS256", "ES256", "EdDSA"]
@@ -194,6 +194,7 @@ SCOPED = frozenset({Scope.LOCKERS_READ, Scope.EVENTS_WRITE})
         ({"role": "admin"}, ada(Role.ADMIN)),
         ({"role": "admin", "scope": "lockers:read"}, ada(Role.ADMIN)),
         ({"role": "admin", "ownerId": "o1"}, ada(Role.ADMIN, owner_id=O1)),
+        ({"role": "support", "ownerId": "o1", "scope": "codes:write"}, ada(Role.SUPPORT)),
         (
             {"role": "owner", "ownerId": "o1", "organizations": ["o2"]},
             ada(Role.OWNER, owner_id=O1, organizations=frozenset({O2})),

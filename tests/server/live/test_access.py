@@ -15,7 +15,7 @@ from tests import places
 from tests.api import RENAME, TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import OpenApi
 from tests.feeds import connected, since
-from tests.principals import admin, device, owner, partner
+from tests.principals import SUPPORT, admin, device, owner, partner
 from tests.wire import Answer, Call, Until, Wire
 
 ADA, BOB = owner("ada"), owner("bob")
@@ -38,6 +38,7 @@ REFUSED: list[tuple[str, Principal, str]] = [
     (EVERYTHING, ADA, "FORBIDDEN"),
     (EVERYTHING, partner(*Scope), "FORBIDDEN"),
     (LOCKER.replace("l1", "none"), admin("root"), "NOT_FOUND"),
+    (LOCKER.replace("l1", "none"), SUPPORT, "NOT_FOUND"),
     (LOCKER.replace("l1", "none"), BOB, "FORBIDDEN"),
     (LOCKER.replace("l1", "no id!"), ADA, "BAD_USER_INPUT"),
 ]
@@ -188,3 +189,16 @@ def _is_lease(call: Call) -> bool:
 def _reads_log(call: Call) -> bool:
     partition = call.request.get("ExpressionAttributeValues", {}).get(":pk", {})
     return str(partition.get("S")).startswith("LOG#")
+
+
+async def test_support_follows_everything_but_what_happens_to_api_keys(one: Api) -> None:
+    async with connected(one.by(SUPPORT)) as connection, connected(one) as of_admin:
+        feeds = [each.subscribe(EVERYTHING, after=since("log:all")) for each in (connection, of_admin)]
+        await one.done(CREATE_KEY, keyId="k1", name="x", role="DEVICE", lockerId="l1")
+        await one.done(RENAME, lockerId="l1", expectedVersion=1, alias="New")
+        kinds: list[list[str]] = [[], []]
+        for feed, seen in zip(feeds, kinds, strict=True):
+            while "LOCKER_CHANGED" not in seen:
+                seen.append((await feed.activity())["kind"])
+    assert "API_KEY_CREATED" in kinds[1]
+    assert kinds[0] == [kind for kind in kinds[1] if kind != "API_KEY_CREATED"]

@@ -114,7 +114,17 @@ export type ActivityKind =
   /** An API key was created. */
   | 'API_KEY_CREATED'
   /** An API key was revoked. */
-  | 'API_KEY_REVOKED';
+  | 'API_KEY_REVOKED'
+  /** A webhook was created. */
+  | 'WEBHOOK_CREATED'
+  /** A webhook was changed, or got another secret. */
+  | 'WEBHOOK_CHANGED'
+  /** A webhook was enabled again. */
+  | 'WEBHOOK_ENABLED'
+  /** A webhook was disabled, by a caller or because deliveries to it failed. */
+  | 'WEBHOOK_DISABLED'
+  /** A webhook was deleted. */
+  | 'WEBHOOK_DELETED';
 
 /** Status of a location. */
 export type LocationStatus =
@@ -228,7 +238,9 @@ export type UserErrorCode =
   /** The door, the reservation or the booking has too many live access codes. */
   | 'TOO_MANY_ACCESS_CODES'
   /** The list of access codes has changed since the device read it. */
-  | 'STALE_ACCESS_CODE_LIST';
+  | 'STALE_ACCESS_CODE_LIST'
+  /** The owner has as many webhooks as it may have. */
+  | 'TOO_MANY_WEBHOOKS';
 
 /** Role of a caller. */
 export type ViewerRole =
@@ -239,7 +251,9 @@ export type ViewerRole =
   /** Device of one locker. */
   | 'DEVICE'
   /** Administrator, who may do everything. */
-  | 'ADMIN';
+  | 'ADMIN'
+  /** Support, who reads what admins read, with few exceptions, and clears lockouts. */
+  | 'SUPPORT';
 
 export type DoorFragment = { lockerId: string, alias: string | null, size: LockerSize, status: LockerStatus | null, version: number | null, updatedAt: string | null, lockout: { lockedUntil: string | null, lockouts: number } | null, activeReservation: { reservationId: string, status: ReservationStatus, startAt: string, endAt: string, startedAt: string | null, owner: { name: string | null } | null } | null };
 
