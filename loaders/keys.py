@@ -104,6 +104,11 @@ def owner(owner_id: OwnerId) -> Key:
     return Key(f"OWNER#{owner_id}", "META")
 
 
+def owner_items(owner_id: OwnerId) -> KeyRange:
+    """Everything in the partition of an owner."""
+    return Between(f"OWNER#{owner_id}", "A", "~")
+
+
 def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
     return Key(f"OWNER#{owner_id}", f"LOCKER#{locker_id}")
 

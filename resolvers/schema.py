@@ -82,6 +82,7 @@ _PLURALS = {
     "ApiKey": "API keys",
     "LocationFigures": "figures of locations",
     "LocationUsage": "usages of locations",
+    "StoredItem": "stored items",
     "WebhookDelivery": "deliveries of webhooks",
 }
 

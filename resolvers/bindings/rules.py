@@ -138,6 +138,7 @@ LOCATION = Rule(YES, YES, OWN_DOOR, support=YES, allows=may_see_location, subjec
 OWNER_LOOKUP = Rule(ORGANIZATIONS, BOUND, support=YES, allows=may_look_up_owner)
 PROFILE = Rule(OWN, Scope.OWNERS_READ, support=YES, allows=_acts(Scope.OWNERS_READ))
 NOTIFICATIONS = Rule(OWN, support=YES, allows=may_see_notifications)
+EXPORT = replace(NOTIFICATIONS, support=NO)
 LOCKERS = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, support=YES, allows=may_see_lockers)
 LOCKER = Rule(
     ORGANIZATIONS,

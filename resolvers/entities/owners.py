@@ -12,6 +12,7 @@ from loaders.contracts.activity import OWNER_ACTIVITY as OWNER_HISTORY
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, SAVE_OWNER
+from loaders.contracts.privacy import OWNER_ITEMS
 from loaders.contracts.reservations import OWNER_RESERVATIONS
 from loaders.contracts.webhooks import OWNER_WEBHOOKS
 from loaders.pages import ALL_DAYS, ALL_TIMES
@@ -25,6 +26,7 @@ from resolvers.bindings.references import look_up
 from resolvers.bindings.rules import (
     ADMINS,
     BOOKINGS,
+    EXPORT,
     LOCKERS,
     NOTIFICATIONS,
     OWNER_ACTIVITY,
@@ -41,6 +43,7 @@ from resolvers.entities.bookings import Booking, Notification
 from resolvers.entities.figures import OwnerFigures, owner_figures
 from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
+from resolvers.entities.stored_items import StoredItem
 from resolvers.entities.webhooks import Webhook
 
 
@@ -99,6 +102,13 @@ class Owner(Node):
     figures: OwnerFigures | None = owner_figures()
     webhooks: Connection[Webhook] | None = pages(
         OWNER_WEBHOOKS, key="owner_id", rule=WEBHOOKS, description="Webhooks of the owner, oldest first; at most 10."
+    )
+    export: Connection[StoredItem] | None = pages(
+        OWNER_ITEMS,
+        key="owner_id",
+        rule=EXPORT,
+        description="All that is stored under the owner, to hand it to the owner: item by item as JSON, by kind. For "
+        "the owner itself and admins.",
     )
 
 

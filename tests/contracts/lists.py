@@ -10,9 +10,11 @@ from domain.models import LocationStatus, ReservableBy, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from domain.webhooks import WebhookStatus
 from loaders import keys
+from loaders.codecs import OWNER_BOOKING
 from loaders.contracts.base import Order
 from loaders.contracts.reading import ReadPage
 from loaders.contracts.registry import CONTRACTS
+from loaders.conversion import Codec
 from loaders.pages import Page, PageRequest
 from loaders.table.client import Store
 from loaders.table.positions import IndexKey, Key, Position
@@ -42,6 +44,8 @@ class ListExample:
     """Values that are not those of the examples."""
     stored: dict[str, Any] = field(default_factory=dict)
     """Attributes that items have beside those of their records."""
+    of: Codec[Any] | None = None
+    """The kind of its items, where the list has items of any kind."""
 
     @property
     def id_field(self) -> str:
@@ -55,7 +59,7 @@ class ListExample:
 
     def item(self, number: int, *, longest: bool = False) -> Item:
         """The nth item in ascending order."""
-        codec = self.contract.codec
+        codec = self.of or self.contract.codec
         model: Any = codec._model  # noqa: SLF001
         builders = (self.key, self.index, self.contract.range)
         known = {name: value for builder in builders for name, value in arguments_of(builder, LONGEST).items()}
@@ -69,8 +73,8 @@ class ListExample:
         return f"{number:026d}" if self.id_field == "location_id" else f"{number:064d}"
 
     def name_of(self, one: Any) -> str:
-        """The id of a record."""
-        return str(getattr(one, self.id_field))
+        """The id of a record, or of the booking that it holds."""
+        return str(getattr(one if self.of is None else one.booking, self.id_field))
 
     def position(self, number: int) -> Position:
         """Where the nth item stands in the list."""
@@ -148,6 +152,7 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-181": (keys.webhook, not_indexed, _WEBHOOK, _FINGERPRINT),
     "QC-182": (keys.webhook, keys.webhook_index, _WEBHOOK, _FINGERPRINT),
     "QC-186": (keys.delivery,),
+    "QC-205": (keys.owner_booking, not_indexed, {}, {}, OWNER_BOOKING),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }
 LISTS = {contract_id: ListExample(PAGED[contract_id], *example) for contract_id, example in _LISTS.items()}

@@ -72,6 +72,10 @@ CASES = [
         optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
     Case(f'{{ owner(ownerId: "@tenant") {{ {everything("Owner", "notifications")} }} }}'),
+    Case(
+        f'{{ owner(ownerId: "@tenant") {{ export(first: 1) {{ nodes {{ {everything("StoredItem")} }} }} }} }}',
+        optional=(("owner", "export", "nodes", "reservation"), ("owner", "export", "nodes", "booking")),
+    ),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
     Case(f"{{ locker({OWN}) {{ {everything('Locker', 'accessCodes')} }} }}"),
     Case(
