@@ -47,16 +47,16 @@ class ActivityKind(DescribedEnum):
         member.description, member.by = description, tuple(by.split())
         return member
 
-    LOCKER_REGISTERED = "locker.registered", "A locker was registered.", "registerLocker"
+    LOCKER_REGISTERED = "locker.registered", "A locker was registered.", "registerLocker registerLockers"
     LOCKER_CHANGED = (
         "locker.changed",
         "A locker was renamed, configured or moved.",
-        "renameLocker configureLocker moveLocker",
+        "renameLocker configureLocker moveLocker changeLockers",
     )
     LOCKER_STATUS_CHANGED = (
         "locker.status_changed",
         "The status of a locker changed, by itself or with the start or the release of a reservation.",
-        "updateLockerStatus startReservation releaseReservation verifyAccessCode",
+        "updateLockerStatus changeLockers startReservation releaseReservation verifyAccessCode",
     )
     LOCKER_TRANSFERRED = "locker.transferred", "A locker got another owner.", "transferLocker"
     LOCKER_RETIRED = "locker.retired", "A locker left service for good.", "retireLocker"

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from domain.authorization import Principal
 from domain.budgets import BudgetState
 from domain.errors import QueryTooComplexError
-from domain.times import Instant
+from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.dataloaders import Loaders
 from loaders.table.client import DynamoStore
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from resolvers.plan.price import Limit, Price
 
 _QUERIES_AT_ONCE = 16
+_SHARE_FOR_WRITES = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class RequestState:
     hides_suggestions: bool = False
     note_introspection: Callable[[], None] | None = None
     """Counts what graphql-core executes."""
+    lasts: timedelta = timedelta.max
+    """How long the request may take."""
     settled_until: Instant | None = None
     """Of a subscription: up to when the client has all activities. What they name is read strongly, then."""
     kept_until: Instant | None = field(default=None, init=False)
@@ -113,10 +117,11 @@ class RequestState:
     loaders: Loaders = field(init=False)
     now: Instant = field(init=False)
     """The time of all that is read; after a write, a time that is not before it."""
+    _began: Instant = field(init=False)
     _queries: asyncio.Semaphore | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.now = self.backend.clock()
+        self.now = self._began = self.backend.clock()
         if self.trace is None:
             self.loaders = self._new_loaders()
         else:
@@ -138,6 +143,10 @@ class RequestState:
         if self._queries is None:
             self._queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
         return self._queries
+
+    def has_time(self) -> bool:
+        """Whether another write can begin: the last one, and what is read after it, must end before the deadline."""
+        return self.backend.clock() < shift(self._began, self.lasts * _SHARE_FOR_WRITES)
 
     def start_metering(self, *, stops: bool) -> None:
         """From here on measures the request, unless its price shows that it cannot exceed its limit.

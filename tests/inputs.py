@@ -30,6 +30,9 @@ def _selected(name: str, part: Any) -> str:
     kind: Any = get_named_type(part.type)
     if is_leaf_type(kind):
         return name
+    if kind.name.endswith("Result"):
+        inner = [_selected(own, field) for own, field in kind.fields.items() if own != "userErrors"]
+        return f"{name} {{ {' '.join(inner)} userErrors {{ code }} }}"
     leaves = [own for own, field in kind.fields.items() if is_leaf_type(get_named_type(field.type))]
     return f"{name} {{ {' '.join(leaves)} }}"
 

@@ -90,6 +90,10 @@ MUTATIONS: dict[str, Mutation] = {
         chosen_id="lockerId",
         share=4,
     ),
+    "registerLockers": Mutation(
+        good={"lockers": [{"lockerId": "l9", "ownerId": "ada", "size": "L"}]},
+        refused=f'lockers: [{{{OWN}, ownerId: "@tenant", alias: "Another"}}]',
+    ),
     "configureLocker": Mutation(
         good={
             "lockerId": "l1",
@@ -138,6 +142,11 @@ MUTATIONS: dict[str, Mutation] = {
                 status(LockerStatus.AVAILABLE, expected_version=2, change_id=None),
             ),
         },
+    ),
+    "changeLockers": Mutation(
+        good={"lockers": [{"lockerId": "l1", "newStatus": "OCCUPIED", **VERSION, "changeId": "c1"}]},
+        refused=f"lockers: [{{{OWN}, size: XL, {STALE}}}]",
+        share=2,
     ),
     "retireLocker": Mutation(
         good={"lockerId": "l2", **VERSION},

@@ -1,8 +1,8 @@
 """Inputs of the locker mutations."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from domain.commands.base import (
     CHOSEN_ID,
@@ -18,6 +18,7 @@ from domain.ids import check_feature
 from domain.models import LockerSize, LockerStatus, ReservableBy
 
 MOST_FEATURES = 8
+MOST_LOCKERS = 25
 
 
 def _each_once(features: list[str]) -> list[str]:
@@ -40,6 +41,14 @@ class RegisterLocker(Command):
     features: Features | None = optional(_FEATURES)
 
 
+class RegisterLockers(Command):
+    lockers: list[RegisterLocker] = Field(
+        min_length=1,
+        max_length=MOST_LOCKERS,
+        description=f"From 1 to {MOST_LOCKERS} lockers, each as for `registerLocker`.",
+    )
+
+
 class ConfigureLocker(Change):
     """Input of `configureLocker`. Fields that are left out stay as they are."""
 
@@ -57,6 +66,31 @@ class RenameLocker(Change):
 class UpdateLockerStatus(Change):
     locker_id: CheckedLockerId
     new_status: LockerStatus = Field(description="New status of the locker.")
+
+
+class ChangeLocker(ConfigureLocker):
+    """A locker of `changeLockers`: its new status, or what is configured. Fields that are left out stay as they are."""
+
+    new_status: LockerStatus = optional("New status of the locker; not together with other fields to change.")
+
+    @model_validator(mode="after")
+    def _check_one_change(self) -> Self:
+        named = self.model_fields_set - Change.model_fields.keys() - {"locker_id"}
+        if not named or ("new_status" in named and len(named) > 1):
+            raise ValueError("must each name newStatus or other fields to change, not both and not none")
+        return self
+
+    @property
+    def command(self) -> UpdateLockerStatus | ConfigureLocker:
+        """The same change as the input of its own mutation."""
+        named = {name: getattr(self, name) for name in self.model_fields_set}
+        return UpdateLockerStatus(**named) if "new_status" in named else ConfigureLocker(**named)
+
+
+class ChangeLockers(Command):
+    lockers: list[ChangeLocker] = Field(
+        min_length=1, max_length=MOST_LOCKERS, description=f"From 1 to {MOST_LOCKERS} lockers, each once."
+    )
 
 
 class RetireLocker(Change):

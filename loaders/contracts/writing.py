@@ -256,6 +256,15 @@ class WriteContract(Contract):
         others = self._costs_of(self.fallbacks, variant, entries)
         return [*reads, write, *(again if self.rounds > 1 else ()), *others]
 
+    def costs_of_each(self, writes: int) -> list[PricedRequest]:
+        """Each request of so many writes that share their first reads."""
+        return [
+            _shared(request, writes)
+            if request.when == ALWAYS and request.operation != self.operation
+            else request._replace(maximum=request.maximum * writes, expected=request.expected * writes)
+            for request in self.costs(None, self.most_entries)
+        ]
+
     def read_costs(self, writes: int) -> list[PricedRequest]:
         """Each request that precedes so many writes, for a query that shows what they would be decided by."""
         return [_shared(request, writes) for request in self._costs_of(self.reads, None, self.most_entries)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.access_codes import GRACE
 from domain.activity import ActivityKind, locker_happening
@@ -13,9 +14,11 @@ from domain.authorization import Principal, Scope, acts_for, may_transfer, not_f
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.commands.lockers import (
+    ChangeLockers,
     ConfigureLocker,
     MoveLocker,
     RegisterLocker,
+    RegisterLockers,
     RenameLocker,
     RetireLocker,
     TransferLocker,
@@ -46,6 +49,7 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
+from loaders.writes.several import check_distinct, written_each
 from loaders.writes.timeline import last_change_step
 
 if TYPE_CHECKING:
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
     from loaders.table.positions import Key
 
 _CHANGED = ActivityKind.LOCKER_CHANGED
+_CHANGES_AT_ONCE = 5
+Found: TypeAlias = dict[LockerId, Locker | Exception | None]
+"""Lockers that were read before they are changed; each is used once."""
 
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
@@ -86,7 +93,43 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
     return locker
 
 
-async def update_locker_status(backend: Backend, command: UpdateLockerStatus, principal: Principal) -> Locker:
+async def register_lockers(
+    backend: Backend, command: RegisterLockers, principal: Principal, has_time: Callable[[], bool]
+) -> list[Locker | Exception]:
+    """Registers lockers one after another: transactions that check the same owner and location exclude each other."""
+    check_distinct("lockers", "lockerId", (locker.locker_id for locker in command.lockers))
+    writes = [partial(register_locker, backend, locker, principal) for locker in command.lockers]
+    return await written_each("lockers", writes, has_time, at_once=1)
+
+
+async def change_lockers(
+    backend: Backend, command: ChangeLockers, principal: Principal, has_time: Callable[[], bool]
+) -> list[Locker | Exception]:
+    """Changes each locker as its own mutation does, after all of them were read together."""
+    check_distinct("lockers", "lockerId", (locker.locker_id for locker in command.lockers))
+    commands = [locker.command for locker in command.lockers]
+    statuses = [one.locker_id for one in commands if isinstance(one, UpdateLockerStatus)]
+    others = [one.locker_id for one in commands if isinstance(one, ConfigureLocker)]
+    found = await _read(backend, CHANGE_LOCKER_STATUS, statuses) | await _read(backend, CHANGE_LOCKER, others)
+    writes = [
+        partial(update_locker_status, backend, one, principal, found)
+        if isinstance(one, UpdateLockerStatus)
+        else partial(configure_locker, backend, one, principal, found)
+        for one in commands
+    ]
+    return await written_each("lockers", writes, has_time, at_once=_CHANGES_AT_ONCE)
+
+
+async def _read(backend: Backend, contract: WriteContract, ids: Sequence[LockerId]) -> Found:
+    if not ids:
+        return {}
+    found = await contract.read_together(backend.store, len(ids), "locker", [(locker_id,) for locker_id in ids])
+    return {locker_id: record for (_, (locker_id,)), record in found.items()}
+
+
+async def update_locker_status(
+    backend: Backend, command: UpdateLockerStatus, principal: Principal, found: Found | None = None
+) -> Locker:
     """Changes a locker's status by one transition of its state machine (QC-03)."""
 
     def check(current: Locker) -> None:
@@ -96,18 +139,20 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
     if command.new_status is not LockerStatus.OCCUPIED:
         values |= {"occupied_by": None, "overdue_since": None}
     kind = ActivityKind.LOCKER_STATUS_CHANGED
-    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, kind, values, check=check)
+    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, kind, values, found, check=check)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
     return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, {"alias": command.alias})
 
 
-async def configure_locker(backend: Backend, command: ConfigureLocker, principal: Principal) -> Locker:
+async def configure_locker(
+    backend: Backend, command: ConfigureLocker, principal: Principal, found: Found | None = None
+) -> Locker:
     values = command.values("locker_id")
     if "features" in values:
         values["features"] = tuple(values["features"] or ())
-    return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, values)
+    return await _change(backend, CHANGE_LOCKER, command, principal, _CHANGED, values, found)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
@@ -205,6 +250,7 @@ async def _change(
     principal: Principal,
     kind: ActivityKind,
     values: dict[str, Any],
+    found: Found | None = None,
     *,
     check: Callable[[Locker], None] = lambda _: None,
     explain: Callable[[TransactionRefusedError], None] = lambda _: None,
@@ -218,10 +264,7 @@ async def _change(
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
 
     async def decide(_: Counter[str]) -> Decision[Locker]:
-        current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
-        if current is None:
-            message = f"Locker {command.locker_id} does not exist."
-            raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+        current = await _current(backend, contract, command.locker_id, principal, found)
         if not request.is_made(current):
             _require_change(principal, current.owner_id)
         changed = request.apply(current, backend.clock(), **values)
@@ -252,6 +295,20 @@ async def _change(
 
     log = Log(backend, principal)
     return await optimistic_write(backend.store, contract, decide, log=log, changed=("locker", "lockerId"))
+
+
+async def _current(
+    backend: Backend, contract: WriteContract, locker_id: LockerId, principal: Principal, found: Found | None
+) -> Locker:
+    if found is not None and locker_id in found:
+        current = found.pop(locker_id)
+    else:
+        current = await contract.read(backend.store, "locker", locker_id)
+    if current is None:
+        raise not_found_or_forbidden(principal, f"Locker {locker_id} does not exist.", ("input", "lockerId"))
+    if isinstance(current, Exception):
+        raise current
+    return current
 
 
 def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:

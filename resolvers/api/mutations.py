@@ -50,7 +50,7 @@ def mutations(*modules: ModuleType) -> Callable[[type[T]], type[T]]:
             description, binding = getattr(cls, name)
             title = name.title().replace("_", "")
             command, run = named(title), binding.pop("run", None) or named(name)
-            writing = Writing(command=command, run=run, **binding)
+            writing = binding.pop("kind", Writing)(command=command, run=run, **binding)
             argument = Argument("input", input_type(command), "Input of the mutation.")
             setattr(cls, name, bound_field(writing, description, [argument]))
             if not issubclass(type_, Payload):

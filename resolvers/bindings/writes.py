@@ -1,13 +1,13 @@
 """Fields that write: each checks its input, runs one write, and answers with a payload."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from domain.commands.base import Command, parse_command
 from domain.errors import SmartLockerError, UnavailableError
 from loaders.contracts.base import Contract
-from loaders.contracts.cost import ALWAYS, NOT_WHOLE
+from loaders.contracts.cost import ALWAYS, NOT_WHOLE, PricedRequest
 from loaders.contracts.writing import WriteContract
 from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
@@ -30,7 +30,7 @@ class Writing(Reading):
 
     contract: WriteContract
     command: type[Command]
-    run: Callable[[Any, Any, Any], Awaitable[Any]]
+    run: Callable[..., Awaitable[Any]]
     variant: str | None = None
     entries: str | None = None
     more: tuple[str, Callable[[Any], list[Charge]]] | None = None
@@ -44,13 +44,8 @@ class Writing(Reading):
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         entries, given = self.price_key(bound)
-        charges = []
-        for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
-            if request.when == ALWAYS:
-                charges.append(Charge(self.contract, request.operation, request.expected, request.maximum))
-            else:
-                maximum, when = request.maximum, request.when
-                charges.append(Charge(self.contract, request.operation, maximum=maximum, condition=when))
+        requests = self.contract.costs(self.variant, min(entries, self.contract.most_entries))
+        charges = [_charge(self.contract, request) for request in requests]
         if (settles := self.contract.settles) is not None:
             charges += [
                 Charge(settles, one.operation, maximum=one.maximum * self.contract.rounds, condition=NOT_WHOLE)
@@ -96,4 +91,59 @@ class Writing(Reading):
             raise self.rule.refusal(request.principal, ("input",))
         command = parse_command(self.command, call.bound)
         with asking(call.step.path):
-            return await self.run(request.backend, command, request.principal)
+            return await self._run(command, request)
+
+    async def _run(self, command: Command, request: RequestState) -> Any:
+        return await self.run(request.backend, command, request.principal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingEach(Writing):
+    """Several writes, one for each entry of a list of the input, each with an outcome of its own.
+
+    `run` is also told whether there is time for another write. `others` are the contracts of entries that have a field.
+    """
+
+    entries: str
+    most: int
+    others: Mapping[str, WriteContract] = field(default_factory=dict)
+
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
+        _, writes = self.price_key(bound)
+        return [
+            _charge(contract, request)
+            for contract, number in zip(self.contracts, writes, strict=True)
+            for request in (contract.costs_of_each(number) if number else ())
+        ]
+
+    @property
+    def contracts(self) -> tuple[WriteContract, ...]:
+        return (*self.others.values(), self.contract)
+
+    def price_key(self, bound: Any) -> tuple[int, tuple[int, ...]]:
+        """See Reading: the number of entries, and of those of each contract."""
+        entries = bound[self.entries][: self.most]
+        numbers = [sum(name in entry for entry in entries) for name in self.others]
+        return len(entries), (*numbers, len(entries) - sum(numbers))
+
+    def page_size(self, bound: Any) -> int:
+        return self.price_key(bound)[0]
+
+    async def _run(self, command: Command, request: RequestState) -> list[Outcome | Exception]:
+        written = await self.run(request.backend, command, request.principal, request.has_time)
+        return [self._outcome(one, request) for one in written]
+
+    def _outcome(self, written: Any, request: RequestState) -> Outcome | Exception:
+        if not isinstance(written, Exception):
+            return Outcome(written)
+        if isinstance(written, UnavailableError) or not isinstance(written, SmartLockerError):
+            return written
+        if request.trace is not None:
+            request.trace.note_user_error(written.code)
+        return Outcome(error=written)
+
+
+def _charge(contract: WriteContract, request: PricedRequest) -> Charge:
+    if request.when == ALWAYS:
+        return Charge(contract, request.operation, request.expected, request.maximum)
+    return Charge(contract, request.operation, maximum=request.maximum, condition=request.when)

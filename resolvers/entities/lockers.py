@@ -27,8 +27,9 @@ from loaders.contracts.reservations import LOCKER_RESERVATIONS, RETIRE_LOCKER
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
+from resolvers.api.payloads import Payload, current_entity
 from resolvers.api.relay import Connection, Node, TimeSpan, TimeWindow, in_window
-from resolvers.bindings.base import Argument, bound_field, column
+from resolvers.bindings.base import Argument, bound_field, column, described, embedded
 from resolvers.bindings.lists import Latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
@@ -43,6 +44,7 @@ from resolvers.bindings.rules import (
     PROFILE,
     RESERVATIONS,
 )
+from resolvers.bindings.writes import WritingEach
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
@@ -175,6 +177,33 @@ class LockerQueries:
     )
 
 
+@described
+class LockerResult(Payload):
+    """The result of one entry of a mutation that writes several lockers."""
+
+    locker: Locker | None = embedded("The locker as it is now; after a conflict, its current state.", current_entity)
+
+
+@strawberry.type
+class _LockersPayload(Payload):
+    results: list[LockerResult | None] | None = embedded(
+        "A result for each locker, with its own errors, in the order of the input; null if the request was refused as "
+        "a whole. An entry is null only with an error, such as `UNAVAILABLE`: then send it again.",
+        current_entity,
+        of_page=True,
+    )
+
+
+@described
+class ChangeLockersPayload(_LockersPayload):
+    """Return type of `changeLockers`."""
+
+
+@described
+class RegisterLockersPayload(_LockersPayload):
+    """Return type of `registerLockers`."""
+
+
 @mutations(commands, writes)
 class LockerMutations:
     register_locker: Locker = write(
@@ -182,6 +211,14 @@ class LockerMutations:
         LOCKER_CHANGES,
         returns="The locker; null if it was not registered.",
         description="Register a locker for an existing owner.",
+    )
+    register_lockers: RegisterLockersPayload = write(
+        REGISTER_LOCKER,
+        LOCKER_CHANGES,
+        kind=WritingEach,
+        entries="lockers",
+        most=commands.MOST_LOCKERS,
+        description="Register several lockers, each for itself: those that fail keep no other from being registered.",
     )
     rename_locker: Locker = write(CHANGE_LOCKER, LOCKER_CHANGES, description="Change the display name of a locker.")
     configure_locker: Locker = write(
@@ -192,6 +229,16 @@ class LockerMutations:
     )
     update_locker_status: Locker = write(
         CHANGE_LOCKER_STATUS, LOCKER_CHANGES, description="Change the status of a locker."
+    )
+    change_lockers: ChangeLockersPayload = write(
+        CHANGE_LOCKER,
+        LOCKER_CHANGES,
+        kind=WritingEach,
+        entries="lockers",
+        most=commands.MOST_LOCKERS,
+        others={"new_status": CHANGE_LOCKER_STATUS},
+        description="Change the status or the configuration of several lockers, each as by `updateLockerStatus` or "
+        "`configureLocker`: those that fail keep no other from being changed.",
     )
     retire_locker: Locker = write(
         RETIRE_LOCKER,

@@ -46,6 +46,7 @@ class RequestStates:
         self._limit = self._settings.limit
         self._hides_suggestions = self._settings.is_production
         self._fair_lock = FairLock()
+        self._lasts = timedelta(seconds=self._settings.request_seconds)
 
     @asynccontextmanager
     async def open(self, readiness: Readiness) -> AsyncIterator[None]:
@@ -79,6 +80,7 @@ class RequestStates:
             request.explain == "plan",
             self._hides_suggestions,
             self._telemetry.note_introspection,
+            self._lasts,
         )
 
     def new_live(

@@ -37,6 +37,12 @@ MONEY: dict[str, Any] = {"amount": Decimal("12.50"), "currency": "EUR"}
 PAYMENT: dict[str, Any] = {"booking_id": "b1", "amount": MONEY}
 DECISION: dict[str, Any] = {"booking_id": "b1", "expected_version": 1}
 RESERVATION: dict[str, Any] = {"locker_id": "l1", "reservation_id": "r1"}
+CONFIGURED: dict[str, Any] = {
+    "locker_id": "l1",
+    "size": LockerSize.S,
+    "features": ["warm"],
+    "expected_version": 1,
+}
 VALID: dict[type[Command], dict[str, Any]] = {
     api_keys.CreateApiKey: {"name": "Hall 3", "role": ApiKeyRole.DEVICE, "locker_id": "l1"},
     api_keys.RevokeApiKey: {"key_id": "k1"},
@@ -54,7 +60,10 @@ VALID: dict[type[Command], dict[str, Any]] = {
     locations.DeactivateLocation: LOCATION_CHANGE,
     locations.ReactivateLocation: LOCATION_CHANGE,
     lockers.RegisterLocker: {"owner_id": "acme", "alias": "Hall 3"},
-    lockers.ConfigureLocker: {"locker_id": "l1", "size": LockerSize.S, "features": ["warm"], "expected_version": 1},
+    lockers.RegisterLockers: {"lockers": [{"owner_id": "acme"}] * 25},
+    lockers.ConfigureLocker: CONFIGURED,
+    lockers.ChangeLocker: CONFIGURED,
+    lockers.ChangeLockers: {"lockers": [CONFIGURED] * 25},
     lockers.RenameLocker: {"locker_id": "l1", "alias": "Hall 3", "expected_version": 1},
     lockers.UpdateLockerStatus: {"locker_id": "l1", "new_status": LockerStatus.OCCUPIED, "expected_version": 1},
     lockers.RetireLocker: {"locker_id": "l1", "expected_version": 1},
@@ -101,6 +110,7 @@ INVALID: dict[str, list[Any]] = {
     "kind": ENUMS,
     "lat": [Decimal("90.0001"), Decimal(-91), Decimal("NaN"), Decimal("Infinity"), Decimal("1." + "1" * 38), "1", True],
     "lng": [Decimal("180.0001"), Decimal(-181), Decimal("NaN"), Decimal("1E-39"), "1", []],
+    "lockers": [[], "l1", None],
     "metadata": [[], "text", {"a": 1.5}, {"": 1}],
     "method": NAMES,
     "name": [*NAMES, None],

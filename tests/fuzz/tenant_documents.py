@@ -143,7 +143,7 @@ class _Telling(Visitor):
 def _telling_fields(kind: Any, selected: set[str]) -> str:
     if kind.name.endswith("Connection"):
         return "edges { cursor }"
-    if kind.name.endswith("Payload"):
+    if kind.name.endswith(("Payload", "Result")):
         entities = ((name, _telling_fields(get_named_type(field.type), set())) for name, field in kind.fields.items())
         return " ".join([_ERRORS, *(f"{name} {{ {reported} }}" for name, reported in entities if reported)])
     if kind.name == "Owner":

@@ -11,7 +11,6 @@ from loaders.backend import Backend
 from tests.api import Api
 from tests.conftest import Clock, Prepared
 from tests.inputs import GOOD, MUTATIONS, document, stock
-from tests.mutations import EVENT
 from tests.places import DAY, prepare, ulid
 from tests.wire import Wire
 
@@ -80,8 +79,10 @@ def changed(field: str, name: str, value: object) -> tuple[dict[str, Any], list[
         return GOOD[field] | {"amount": {"amount": 1, "currency": "EUR", name: value}}, ["input", "amount", name]
     if name in ADDRESS:
         return GOOD[field] | {"address": {name: value}}, ["input", "address", name]
-    if field == "recordAccessEvents":
-        return {"events": [EVENT, {**EVENT, "eventId": "e2", name: value}]}, ["input", "events", "1", name]
+    for entries, listed in GOOD[field].items():
+        if isinstance(listed, list) and isinstance(listed[0], dict):
+            more = {entries: [*listed, listed[-1] | {name: value}]}
+            return GOOD[field] | more, ["input", entries, str(len(listed)), name]
     return GOOD[field] | {name: value}, ["input", name]
 
 
