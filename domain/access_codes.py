@@ -26,7 +26,7 @@ from domain.models import (
     ReservationStatus,
     door_of,
 )
-from domain.times import Instant, shift, to_seconds
+from domain.times import Instant, shift
 
 CodeId = NewType("CodeId", str)
 
@@ -236,11 +236,6 @@ class Attempt:
     attempted_at: Instant
     expires_at: int
     """Seconds since 1970, by which the store deletes it."""
-
-
-def unexpired(attempt: Attempt | None, now: Instant) -> Attempt | None:
-    """The attempt, unless it has expired: not every store deletes it then."""
-    return None if attempt is None or attempt.expires_at <= to_seconds(now) else attempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,6 +261,10 @@ class ReservationDetails:
     recipient_email: str | None
     recipient_phone: str | None
     metadata: Mapping[str, Json] | None
+    start_at: Instant
+    """Start of the reservation, from which on they are kept for a time."""
+    expires_at: int | None = None
+    """Seconds since 1970, by which the store may delete them; None if they are kept permanently."""
 
     @property
     def recipient(self) -> Recipient | None:
@@ -310,6 +314,8 @@ class AccessEvent:
     """Own word of the device for an action that is OTHER."""
     result_name: str | None = None
     """Own word of the device for a result that is OTHER."""
+    expires_at: int | None = None
+    """Seconds since 1970, by which the store may delete it; None if it is kept permanently."""
 
     @property
     def door(self) -> Door:

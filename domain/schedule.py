@@ -14,6 +14,7 @@ from domain.models import (
     ReservationSlot,
     ReservationStatus,
 )
+from domain.retention import first_kept
 from domain.times import Instant, shift, to_datetime
 
 CLOCK_SKEW = timedelta(seconds=10)
@@ -35,10 +36,12 @@ def check_reservation_window(start: Instant, end: Instant, now: Instant, longest
         raise BadInputError(f"a reservation must not be longer than {_format(longest)}", path)
 
 
-def check_event_time(timestamp: Instant, now: Instant, path: Sequence[str]) -> None:
-    """Rejects a timestamp further in the future than a device's clock may be ahead."""
+def check_event_time(timestamp: Instant, now: Instant, kept: timedelta | None, path: Sequence[str]) -> None:
+    """Rejects a timestamp further in the future than a device's clock may be ahead, or of what is kept no longer."""
     if timestamp > shift(now, MAX_EVENT_CLOCK_SKEW):
         raise BadInputError(f"{path[-1]} must not be more than {_format(MAX_EVENT_CLOCK_SKEW)} in the future", path)
+    if kept is not None and timestamp < first_kept(now, kept):
+        raise BadInputError(f"{path[-1]} must not be {kept.days} days ago or more: events are kept no longer", path)
 
 
 def has_ended(reservation: Reservation, now: Instant) -> bool:

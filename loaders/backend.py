@@ -10,6 +10,7 @@ from typing import Protocol
 
 from domain.access_codes import CodeRing
 from domain.activity import Activity
+from domain.retention import Kept, Retention, first_kept
 from domain.times import Instant
 from loaders.table.client import Store
 from loaders.table.clock import Stamp
@@ -42,8 +43,7 @@ class Backend:
     most_live_reservations: int = 20
     live_reservations_of: Mapping[str, int] = field(default_factory=dict)
     """Other limits of live reservations, by owner id."""
-    log_retention: timedelta = timedelta(days=30)
-    history_retention: timedelta = timedelta(days=400)
+    retention: Retention = Retention()  # noqa: RUF009  # it is frozen
     webhook_secret_overlap: timedelta = timedelta(hours=24)
     """How long the secret of a webhook stays valid after it was replaced."""
     allows_local_webhooks: bool = False
@@ -51,6 +51,11 @@ class Backend:
     code_ring: Callable[[], CodeRing] = _no_ring
     """The secrets of access codes and webhooks, which a development server creates on first use."""
     listener: Listener | None = None
+
+    def kept_since(self, kept: Kept) -> Instant:
+        """The time before which something is not shown any more, whether or not the store has deleted it."""
+        now = self.stamp().at if kept.is_logged else self.clock()
+        return first_kept(now, getattr(self.retention, kept.retention))
 
     def with_store(self, store: Store) -> Backend:
         return Backend(store, *_all_else(self))

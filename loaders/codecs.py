@@ -42,6 +42,8 @@ class ReservationClaim:
     locker_id: LockerId
     start_at: Instant
     fingerprint: str
+    details_until: int | None = None
+    """Until when the details are kept that the fingerprint includes, in seconds since 1970; None if permanently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,8 @@ class EventClaim:
     timestamp: Instant
     fingerprint: str
     location_id: LocationId | None = None
+    expires_at: int | None = None
+    """As that of its event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

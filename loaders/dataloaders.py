@@ -6,11 +6,12 @@ from typing import Any, Generic, Self, TypeVar
 
 from aiodataloader import DataLoader, Loader, dispatch_queue_batch, failed_dispatch
 
+from domain.times import EARLIEST
+from loaders.backend import Backend
 from loaders.concurrency import is_only_one, together
 from loaders.contracts.base import MAX_ITEMS, Consistency
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.conversion import DamagedItemError
-from loaders.table.client import Store
 from loaders.table.recording import asking
 
 T = TypeVar("T")
@@ -40,13 +41,13 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
 
     max_batch_size = 1
 
-    def __init__(self, contract: ReadOne[T], store: Store, *, consistent: bool) -> None:
+    def __init__(self, contract: ReadOne[T], backend: Backend, *, consistent: bool) -> None:
         # Not by DataLoader's own `__init__`: it inspects `batch_load_fn`, which takes longer than to load one record.
         self.loop = asyncio.get_running_loop()
         self._cache = {}
         self._queue = []
         self._contract = contract
-        self._store = store
+        self._backend = backend
         self._consistent = consistent
 
     async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
@@ -85,7 +86,7 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
         """Loads the first records while nothing else of the request runs: nobody else can ask, so it takes no queue."""
         try:
             with asking(path, len(keys)):
-                found = await self._contract.read_many(self._store, keys, consistent=self._consistent)
+                found = await self._read(keys)
         except Exception as error:  # noqa: BLE001  # as above
             return [error] * len(keys)
         self._keep(keys, found)
@@ -130,7 +131,17 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
     async def batch_load_fn(self, batches: list[_Batch]) -> list[list[Any]]:
         (batch,) = batches
         with asking(batch.path, batch.asked):
-            return [await self._contract.read_many(self._store, batch.keys, consistent=self._consistent)]
+            return [await self._read(batch.keys)]
+
+    async def _read(self, keys: Sequence[KeyParts]) -> list[T | Exception | None]:
+        """Reads records; those that are kept no longer count as deleted, even if the store has not done so yet."""
+        contract, backend = self._contract, self._backend
+        found = await contract.read_many(backend.store, keys, consistent=self._consistent)
+        kept = contract.kept
+        since = EARLIEST if kept is None else backend.kept_since(kept)
+        if kept is None or since == EARLIEST:
+            return found
+        return [None if getattr(record, kept.time, since) < since else record for record in found]
 
     def clear(self, batch: _Batch) -> Self:
         """Forgets the keys of a batch, so that they are read again."""
@@ -155,8 +166,8 @@ class Loaders:
     With `strongly`, they read strongly wherever a contract allows it.
     """
 
-    def __init__(self, store: Store, *, strongly: bool = False) -> None:
-        self._store = store
+    def __init__(self, backend: Backend, *, strongly: bool = False) -> None:
+        self._backend = backend
         self._strongly = strongly
         self._loaders: dict[tuple[str, bool], RecordLoader[Any]] = {}
         self._ranges: dict[tuple[str, KeyParts], asyncio.Task[Any]] = {}
@@ -167,7 +178,7 @@ class Loaders:
         key = contract.id, consistent or contract.consistency is Consistency.STRONG
         loader = self._loaders.get(key)
         if loader is None:
-            loader = self._loaders[key] = RecordLoader(contract, self._store, consistent=consistent)
+            loader = self._loaders[key] = RecordLoader(contract, self._backend, consistent=consistent)
         return loader
 
     async def load_existing(
@@ -190,7 +201,7 @@ class Loaders:
         """All items of a range by sort key; places of a request that need the same range share one Query."""
         task = self._ranges.get((contract.id, key))
         if task is None:
-            task = asyncio.ensure_future(contract.whole(self._store, *key))
+            task = asyncio.ensure_future(contract.whole(self._backend.store, *key))
             self._ranges[contract.id, key] = task
         return await asyncio.shield(task)
 

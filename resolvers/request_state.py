@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from domain.authorization import Principal
 from domain.budgets import BudgetState
 from domain.errors import QueryTooComplexError
-from domain.times import Instant, shift
+from domain.times import EARLIEST, Instant, shift
 from loaders.backend import Backend
+from loaders.contracts.reading import ReadPage
 from loaders.dataloaders import Loaders
 from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore
@@ -135,7 +136,11 @@ class RequestState:
         self.loaders = self._new_loaders()
 
     def _new_loaders(self) -> Loaders:
-        return Loaders(self.backend.store, strongly=self.settled_until is not None)
+        return Loaders(self.backend, strongly=self.settled_until is not None)
+
+    def kept_since(self, contract: ReadPage[Any]) -> Instant:
+        """The time before which a list shows nothing any more."""
+        return EARLIEST if contract.kept is None else self.backend.kept_since(contract.kept)
 
     @property
     def queries(self) -> asyncio.Semaphore:

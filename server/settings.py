@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.access_codes import CodeRing
 from domain.budgets import Budget
+from domain.retention import Retention
 from loaders.contracts.base import MAX_ITEMS
 from resolvers.documents.parsing import DocumentLimits
 from resolvers.plan.price import Limit
@@ -168,8 +169,12 @@ class Settings(BaseSettings):
     log_days: Annotated[int, Field(ge=2, le=3650)] = 30
     """For how many days the log of all changes is kept. What nobody has followed for as long is in no history."""
     history_days: Annotated[int, Field(ge=1, le=3650)] = 400
-    """For how many days the history of lockers, locations and owners is kept. Both apply to what happens from then
-    on."""
+    """For how many days the history of lockers, locations and owners is kept."""
+    event_days: Annotated[int, Field(ge=7, le=3650)] | None = None
+    """For how many days access events are kept, from the time at which they happened. Unset: permanently."""
+    details_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    """For how many days the details of a reservation, its recipient and metadata, are kept, from its start. Not
+    shorter than the longest reservation. Unset: permanently."""
     webhook_secret_hours: Annotated[int, Field(ge=0, le=720)] = 24
     """For how many hours the secret of a webhook stays valid after it was replaced."""
     code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = None
@@ -268,6 +273,9 @@ class Settings(BaseSettings):
     def _check_together(self) -> Settings:
         contradictions = {
             "SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX": self.page_size > self.page_size_max,
+            "SMARTLOCKER_DETAILS_DAYS must not be less than SMARTLOCKER_LONGEST_RESERVATION_DAYS": (
+                self.details_days is not None and self.details_days < self.longest_reservation_days
+            ),
             "SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE": (
                 self.trusted_documents == "only" and self.trusted_documents_file is None
             ),
@@ -345,12 +353,13 @@ class Settings(BaseSettings):
         return Budget(units, self.rate_limit_burst or units) if units else None
 
     @property
-    def log_retention(self) -> timedelta:
-        return timedelta(days=self.log_days)
-
-    @property
-    def history_retention(self) -> timedelta:
-        return timedelta(days=self.history_days)
+    def retention(self) -> Retention:
+        return Retention(
+            log=timedelta(days=self.log_days),
+            history=timedelta(days=self.history_days),
+            events=None if self.event_days is None else timedelta(days=self.event_days),
+            details=None if self.details_days is None else timedelta(days=self.details_days),
+        )
 
     @property
     def longest_reservation(self) -> timedelta:

@@ -38,7 +38,17 @@ from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, SETTLE_LAST_CHANGE
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.write_parts import IS_NEW, BatchRead, ItemRead, RangeRead, check, delete, put, update
+from loaders.contracts.write_parts import (
+    IS_NEW,
+    IS_NEW_OR_EXPIRED,
+    BatchRead,
+    ItemRead,
+    RangeRead,
+    check,
+    delete,
+    put,
+    update,
+)
 from loaders.contracts.writing import WriteContract
 
 _NEW_CODE_BYTES = 3000
@@ -50,7 +60,6 @@ _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
 _AS_READ = "#revision = :readRevision"
 AT_LOCKER, AT_LOCATION = "only at the door of a locker", "only at the door of a location"
-_IS_NEW_OR_EXPIRED = f"{IS_NEW} OR #expiresAt <= :now"
 
 ACCESS_CODE_BY_ID = ReadOne(
     id="QC-100",
@@ -127,8 +136,8 @@ _LIST_RULES = (
     update("list", CODE_DOOR, f"{_AS_READ} AND #acknowledgedRevision = :readList"),
 )
 _CLAIM_RULES = (
-    put("claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED),
-    check("other claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED, when=_CLAIMED, most=MAX_RING_KEYS - 1),
+    put("claim", CODE_CLAIM, IS_NEW_OR_EXPIRED),
+    check("other claim", CODE_CLAIM, IS_NEW_OR_EXPIRED, when=_CLAIMED, most=MAX_RING_KEYS - 1),
 )
 _RESERVATION_RULES = (
     check("same reservation", GUARD, _AS_READ, when="the code is for a reservation"),
@@ -254,8 +263,8 @@ VERIFY_ACCESS_CODE = WriteContract(
         update("lockout", LOCKOUT, _AS_READ, when="a failure"),
         check("no lockout", LOCKOUT, IS_NEW, when="a success"),
         check("same lockout", LOCKOUT, _AS_READ, when="a success"),
-        put("attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="the attempt id is new"),
-        check("no report", EVENT_CLAIM, IS_NEW, when="a success"),
+        put("attempt", ATTEMPT, IS_NEW_OR_EXPIRED, when="the attempt id is new"),
+        check("no report", EVENT_CLAIM, IS_NEW_OR_EXPIRED, when="a success"),
         update("code", ACCESS_CODE, _AS_READ, when="a success", index_writes=1),
         update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
         check("same door", CODE_DOOR, _AS_READ, when="a success"),
@@ -352,10 +361,10 @@ REPORT_ACCESS_CODE_USE = WriteContract(
     rounds=_ROUNDS,
     steps=(
         put("event", ACCESS_EVENT, IS_NEW, item_bytes=_EVENT_BYTES),
-        put("claim", EVENT_CLAIM, IS_NEW),
+        put("claim", EVENT_CLAIM, IS_NEW_OR_EXPIRED),
         update("code", ACCESS_CODE, _AS_READ, index_writes=1),
         update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
-        check("no attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="no verification has this id"),
+        check("no attempt", ATTEMPT, IS_NEW_OR_EXPIRED, when="no verification has this id"),
     ),
     most_steps=5,
     emits=(ActivityKind.ACCESS_CODE_USED,),

@@ -4,12 +4,13 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from domain.activity import PastActivity, past_activity
+from domain.retention import KEPT_HISTORY, KEPT_LOG
 from domain.times import Instant
 from loaders import keys
 from loaders.codecs import ACTIVITY, LOG_ENTRY, LogEntry
 from loaders.concurrency import together
 from loaders.contracts.base import Order
-from loaders.contracts.reading import ReadOne, ReadPage, ReadTail, without_damage
+from loaders.contracts.reading import ReadOne, ReadPage, ReadTail, key_since, without_damage
 from loaders.contracts.write_parts import put
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import DamagedItemError
@@ -47,6 +48,7 @@ LOCKER_ACTIVITY = ReadPage(
     purpose="History of a locker in a time window",
     range=keys.locker_activities,
     codec=ACTIVITY,
+    kept=KEPT_HISTORY,
     orders=(Order.DESC, Order.ASC),
     note=_NEWEST_FIRST,
     cardinality="Some 20 activities a locker and day, for 400 days.",
@@ -58,6 +60,7 @@ LOCATION_ACTIVITY = ReadPage(
     purpose="History of a location and its lockers in a time window",
     range=keys.location_activities,
     codec=ACTIVITY,
+    kept=KEPT_HISTORY,
     orders=(Order.DESC, Order.ASC),
     note=f"{_NEWEST_FIRST} For admins.",
     cardinality="Some 20 activities a day for each locker at the location, for 400 days.",
@@ -69,6 +72,7 @@ PUBLIC_ACTIVITY = ReadPage(
     purpose="Public history of a location in a time window",
     range=keys.public_activities,
     codec=ACTIVITY,
+    kept=KEPT_HISTORY,
     orders=(Order.DESC, Order.ASC),
     note=f"{_NEWEST_FIRST} For callers other than admins and support: changes of the location itself and of its "
     "calendar events. A list of its own tells nothing of the activities that others have at the location, not even "
@@ -82,6 +86,7 @@ OWNER_ACTIVITY = ReadPage(
     purpose="History of what concerned an owner in a time window",
     range=keys.owner_activities,
     codec=ACTIVITY,
+    kept=KEPT_HISTORY,
     orders=(Order.DESC, Order.ASC),
     note=f"{_NEWEST_FIRST} An activity is in the history of the owners that it concerned when it happened.",
     cardinality="Some 20 activities a day for each locker of the owner, for 400 days.",
@@ -92,6 +97,7 @@ ACTIVITY_BY_KEY = ReadOne(
     id="QC-155",
     purpose="An activity by its global id",
     codec=ACTIVITY,
+    kept=KEPT_HISTORY,
     note="The global id holds the whole key.",
     cardinality="One item an activity.",
     hot_partition="Low: one object's partition.",
@@ -109,6 +115,7 @@ class ReadLog(ReadPage[LogEntry]):
         order: Order,
         start: Instant,
         end: Instant,
+        since: Instant,
         permits: asyncio.Semaphore,
     ) -> Page[PastActivity]:
         """Reads a page of activities with one Query for each part.
@@ -123,7 +130,7 @@ class ReadLog(ReadPage[LogEntry]):
             after = decode_cursor(request.cursor, keys.activities(WHOLE_LOG, start, end), request.cursor_argument)
             low, high = (keys.log_bound_of(after), end) if forward else (start, keys.log_bound_of(after))
         wider = replace(request, size=request.size + 1)
-        ranges = [self.range(shard, low, high) for shard in range(keys.LOG_SHARDS)]
+        ranges = [self.range(*key_since((shard, low, high), since)) for shard in range(keys.LOG_SHARDS)]
         parts = await together((self._read(store, wider, order, within, None) for within in ranges), permits)
         # What concerns two parts of the log is in both, with the same id.
         found = dict(entry for part in parts for place, item in part.placed for entry in self._told(place, item))
@@ -145,6 +152,7 @@ LOG_ACTIVITY = ReadLog(
     purpose="Log of all activities in a time window",
     range=keys.log_entries,
     codec=LOG_ENTRY,
+    kept=KEPT_LOG,
     orders=(Order.DESC, Order.ASC),
     note=f"{_NEWEST_FIRST} One Query for each of the {keys.LOG_SHARDS} parts of the log, merged by time.",
     cardinality="One entry a change, for 30 days.",

@@ -3,12 +3,13 @@
 from domain.activity import ActivityKind
 from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.errors import BadInputError, IdTakenError, NotFoundError
+from domain.retention import KEPT_EVENTS
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, LOCKER
 from loaders.contracts.base import Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.write_parts import IS_NEW, ItemRead, put
+from loaders.contracts.write_parts import IS_NEW, IS_NEW_OR_EXPIRED, ItemRead, put
 from loaders.contracts.writing import WriteContract
 
 _EVENT = ACCESS_EVENT.at(keys.event)
@@ -36,7 +37,7 @@ RECORD_EVENTS = WriteContract(
     most_entries=MAX_EVENTS_PER_BATCH,
     steps=(
         put("event", _EVENT, IS_NEW, most=MAX_EVENTS_PER_BATCH),
-        put("claim", _CLAIM, IS_NEW, when="the client chose the eventId", most=MAX_EVENTS_PER_BATCH),
+        put("claim", _CLAIM, IS_NEW_OR_EXPIRED, when="the client chose the eventId", most=MAX_EVENTS_PER_BATCH),
     ),
     most_steps=2 * MAX_EVENTS_PER_BATCH,
     emits=(
@@ -50,7 +51,7 @@ RECORD_EVENTS = WriteContract(
     errors=(BadInputError, NotFoundError, IdTakenError),
     note="No event is written for a locker that does not exist. The lockers are read strongly, since the log tells "
     "their owners and locations. With a client-chosen id, the claim makes it unique whatever its timestamp, so a "
-    "repeated request is recognized permanently.",
+    "repeated request is recognized as long as the event is kept.",
     cardinality=f"One event, or up to {MAX_EVENTS_PER_BATCH} in one request, each with one claim at most.",
     hot_partition="A locker's events share its partition: one locker takes about 1,000 small events a second at most, "
     "far more than a door produces.",
@@ -61,9 +62,10 @@ LOCKER_EVENTS = ReadPage(
     purpose="Access events of a locker in a time window",
     range=keys.locker_events,
     codec=ACCESS_EVENT,
+    kept=KEPT_EVENTS,
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise.",
-    cardinality="10 to 100 events a locker and day, kept permanently.",
+    cardinality="10 to 100 events a locker and day, for as long as they are kept.",
     hot_partition="Low: one locker's partition; a locker takes at most 1,000 writes a second.",
 )
 
@@ -72,10 +74,11 @@ LOCATION_EVENTS = ReadPage(
     purpose="Access events at a location's door in a time window",
     range=keys.location_events,
     codec=ACCESS_EVENT,
+    kept=KEPT_EVENTS,
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise. Written where access codes are "
     "verified (QC-107) and where offline uses are reported (QC-112).",
-    cardinality="10 to 1,000 events a door and day, kept permanently.",
+    cardinality="10 to 1,000 events a door and day, for as long as they are kept.",
     hot_partition="Low: a door is opened a few times a minute at most; its events share the partition of the location.",
 )
 
@@ -84,6 +87,7 @@ LATEST_EVENT = ReadPage(
     purpose="The latest access event of a locker",
     range=keys.locker_events,
     codec=ACCESS_EVENT,
+    kept=KEPT_EVENTS,
     page_rule=PageRule(default=1, maximum=1, look_ahead=0),
     errors=(),
     orders=(Order.DESC,),
@@ -96,6 +100,7 @@ EVENT_BY_KEY = ReadOne(
     id="QC-16",
     purpose="An access event by its global id",
     codec=ACCESS_EVENT,
+    kept=KEPT_EVENTS,
     note="The global id holds the whole key.",
     cardinality="One item an event.",
     hot_partition="Low: one door's partition.",

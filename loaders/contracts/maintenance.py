@@ -1,9 +1,9 @@
 """Contracts that only commands use; no request of the API does."""
 
-from loaders.codecs import TABLE_STATE
+from loaders.codecs import RESERVATION_CLAIM, TABLE_STATE
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.scanning import ReadItems, ReadTable
-from loaders.contracts.write_parts import IS_NEW, check, delete, put
+from loaders.contracts.write_parts import AS_READ, IS_NEW, check, delete, put, update
 from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
@@ -96,12 +96,16 @@ EXPIRY_SCAN = ReadTable(
 EXPIRE_ITEM = WriteContract(
     id="QC-116",
     purpose="Delete an expired item",
-    steps=(delete("expired item", Key, "#expiresAt <= :now"),),
-    most_steps=1,
+    steps=(
+        delete("expired item", Key, "#expiresAt <= :now"),
+        delete("outdated item", Key, AS_READ, when="it is older than the settings let it be kept"),
+        update("claim", RESERVATION_CLAIM, "attribute_exists(#PK)", when="these are details of a reservation"),
+    ),
+    most_steps=2,
     silent="What expires is no longer shown.",
-    note="Only `smartlocker table expire` uses it, for stores that do not delete items by their time to live. An item "
-    "that was renewed since it was read stays.",
-    cardinality="One item.",
+    note="Only `smartlocker table expire` uses it, for stores that do not delete items by their time to live, and for "
+    "what was to be kept longer when it was written. An item that was renewed since it was read stays.",
+    cardinality="One item; of details, the claim of the reservation knows that they are gone.",
     hot_partition="The items of one partition follow one another; the rate is limited.",
     item_bytes=800,
 )

@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from domain.errors import BadInputError, InvalidCursorError, SmartLockerError
+from domain.retention import Kept
+from domain.times import EARLIEST, Instant
 from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
 from loaders.contracts.cost import Cost, page_cost, read_units
@@ -30,7 +32,10 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, kw_only=True)
 class _ReadContract(Contract, Generic[M]):
+    """`kept` says how long its items are shown; those of a list have keys by that time."""
+
     codec: Codec[M]
+    kept: Kept | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,7 +120,13 @@ class ReadPage(_ReadContract[M]):
         return Consistency.EVENTUAL
 
     async def page(
-        self, store: Store, request: PageRequest, order: Order, *key: Any, cursors: KeyRange | None = None
+        self,
+        store: Store,
+        request: PageRequest,
+        order: Order,
+        *key: Any,
+        cursors: KeyRange | None = None,
+        since: Instant = EARLIEST,
     ) -> Page[M]:
         """Reads one page.
 
@@ -123,13 +134,14 @@ class ReadPage(_ReadContract[M]):
         so only another item proves that there is. A damaged item is left out and noted: it must not hide the others.
 
         `cursors` is the range of the list's cursors, where the list may have begun earlier than it does now: a cursor
-        from before its beginning then stands for the beginning.
+        from before its beginning then stands for the beginning. So does one from before `since`, the time before which
+        items are not kept: those that the store has not deleted yet are not read.
         """
         self._check(request, order)
-        within = self.range(*key)
+        within = self.range(*key_since(key, since))
         start = None
         if request.cursor is not None:
-            start = decode_cursor(request.cursor, cursors or within, request.cursor_argument)
+            start = decode_cursor(request.cursor, cursors or self.range(*key), request.cursor_argument)
             if isinstance(within, Between) and start not in within:
                 start = within.beginning
         found = await self._read(store, request, order, within, start)
@@ -221,6 +233,14 @@ class ReadTail(_ReadContract[M]):
         query = Query(self.id, self.range(*key), self.most, start=after, consistent=consistent, shape=shape)
         found = await store.query(query)
         return [(place, self.codec.try_read(item)) for place, item in found.placed], found.last is None
+
+
+def key_since(key: tuple[Any, ...], since: Instant) -> tuple[Any, ...]:
+    """The key of a range that ends with its first and last time, from `since` on; an empty range if that is later."""
+    if since == EARLIEST:
+        return key
+    *parent, start, end = key
+    return (*parent, min(max(start, since), f"{end}~"), end)
 
 
 async def read_item(

@@ -20,6 +20,7 @@ from domain.errors import (
     UnavailableError,
     VersionConflictError,
 )
+from domain.retention import KEPT_DETAILS
 from loaders import keys
 from loaders.codecs import (
     ACCESS_EVENT,
@@ -503,6 +504,7 @@ DETAILS_OF_RESERVATION = ReadOne(
     id="QC-89",
     purpose="Recipient and metadata of a reservation",
     codec=RESERVATION_DETAILS,
+    kept=KEPT_DETAILS,
     note="Read only where these are selected, by the owner who made the reservation.",
     cardinality="At most one item a reservation.",
     hot_partition="Low: one locker's partition.",

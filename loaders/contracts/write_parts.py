@@ -17,6 +17,7 @@ from loaders.table.operations import Action, Step
 from loaders.table.positions import Key, KeyRange
 
 IS_NEW = "attribute_not_exists(#PK)"
+IS_NEW_OR_EXPIRED = f"{IS_NEW} OR #expiresAt <= :now"
 EXISTS = "attribute_exists(#PK)"
 AS_READ = "as it was read"
 """The condition that an item has every attribute as it was read."""

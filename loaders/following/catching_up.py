@@ -50,8 +50,8 @@ async def missed(backend: Backend, place: str, after: Position) -> AsyncIterator
         after = keys.activities(place, settled).beginning
     start = keys.activity_time_of(after)
     kept = EARLIEST if place == WHOLE_LOG else kept_until(await LOG_LEASES.read_many(store, LEASES, consistent=True))
-    history_starts = shift(now, _MARGIN - backend.history_retention)
-    log_starts = shift(now, _MARGIN - backend.log_retention)
+    history_starts = shift(now, _MARGIN - backend.retention.history)
+    log_starts = shift(now, _MARGIN - backend.retention.log)
     if max(start, kept) < log_starts or (start < kept and start < history_starts):
         raise ResyncRequiredError(cursor_at(place, settled))
     position = after if start < kept else None

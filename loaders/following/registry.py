@@ -15,7 +15,7 @@ from loaders.log import HORIZON
 
 
 def followers_of(backend: Backend) -> list[Follower]:
-    return [HistoryFollower(backend.store, backend.history_retention), FiguresFollower(backend)]
+    return [HistoryFollower(backend.store, backend.retention.history), FiguresFollower(backend)]
 
 
 def sweepers_of(backend: Backend) -> list[Sweeper]:

@@ -260,7 +260,7 @@ class Webhooks:
             status=DeliveryStatus.WAITING,
             attempts=0,
             next_attempt_at=self._backend.clock(),
-            expires_at=to_seconds(shift(occurred_at, self._backend.log_retention)),
+            expires_at=to_seconds(shift(occurred_at, self._backend.retention.log)),
             **more,
         )
 

@@ -17,6 +17,7 @@ from domain.models import (
     LockerId,
     LockerSize,
     ReservableBy,
+    ReservationId,
     ReservationOutcome,
     ReservationStatus,
     record_from,
@@ -32,6 +33,7 @@ from loaders.codecs import (
     LOCKER,
     OWNER_RESERVATION,
     RESERVATION_CLAIM,
+    RESERVATION_DETAILS,
     RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
@@ -264,6 +266,17 @@ class Timelines:
             return None
         last_end = max(one.end_at for one in live)
         return ACTIVE_POINTER.encode(ActivePointer(reservation=ahead[0], last_end_at=last_end))
+
+
+def convert_details(target: Target) -> None:
+    """Gives the details of reservations the start of theirs, from which on they are kept for a time."""
+    for key, item in list(target.items.items()):
+        if item.get("entityType") == RESERVATION_DETAILS.entity_type and "startAt" not in item:
+            place = LockerId(str(item.get("lockerId"))), ReservationId(str(item.get("reservationId")))
+            claim = target.items.get(keys.reservation_claim(*place))
+            if claim is not None:
+                attributes = {name: value for name, value in item.items() if name not in {"PK", "SK"}}
+                target.change({key: {**attributes, "startAt": claim["startAt"]}})
 
 
 def old_events(target: Target) -> dict[Key, list[Key]]:

@@ -23,7 +23,7 @@ from domain.models import (
     record_from,
 )
 from domain.schedule import CLOCK_SKEW, has_ended, slot_name
-from domain.times import Instant, shift
+from domain.times import Instant, shift, to_seconds
 from domain.webhooks import Delivery, Webhook
 from loaders import codecs, keys
 from loaders.codecs import (
@@ -192,7 +192,8 @@ def _lost_of_reservation(stored: StoredReservation, world: World) -> Iterator[st
     """Its slot; and, as long as nothing has changed since its request, what its claim tells of that."""
     made = stored.reservation
     claim = world.record(codecs.RESERVATION_CLAIM, keys.reservation_claim(made.locker_id, made.reservation_id))
-    if made.version == 1 and claim is not None and claim.fingerprint != _claim_of(made, world).fingerprint:
+    is_known = claim is not None and (claim.details_until is None or claim.details_until > to_seconds(world.now))
+    if made.version == 1 and is_known and claim.fingerprint != _claim_of(made, world).fingerprint:
         yield "it is not as its request was: its details or its claim of any locker are lost or changed"
     is_over = made.status is not ReservationStatus.ACTIVE or has_ended(made, shift(world.now, CLOCK_SKEW))
     if stored.slot is None and not is_over:
@@ -237,13 +238,13 @@ def _reservation(one: Any, _: Key | None = None) -> Key:
     return keys.reservation(named.locker_id, named.start_at, named.reservation_id)
 
 
-def _claimed_reservation(one: ReservationDetails | Notification, _: Key) -> Iterator[Key]:
-    if one.locker_id is not None and one.reservation_id is not None:
-        yield keys.reservation_claim(one.locker_id, one.reservation_id)
+def _of_details(details: ReservationDetails, _: Key) -> list[Key]:
+    return [keys.reservation_claim(details.locker_id, details.reservation_id), _reservation(details)]
 
 
-def _of_notification(notice: Notification, key: Key) -> Iterator[Key]:
-    yield from _claimed_reservation(notice, key)
+def _of_notification(notice: Notification, _: Key) -> Iterator[Key]:
+    if notice.locker_id is not None and notice.reservation_id is not None:
+        yield keys.reservation_claim(notice.locker_id, notice.reservation_id)
     if notice.booking_id is not None:
         yield keys.booking(notice.booking_id)
 
@@ -325,7 +326,7 @@ _DECLARED = (
     Kind(codec=codecs.STORED_LIVE_RESERVATION, invariant="I5", follows=_reservation),
     Kind(codec=codecs.RESERVATION_SLOT, follows=_reservation, is_removable=True),
     Kind(codec=codecs.REFERENCE_CLAIM, follows=_reservation),
-    Kind(codec=codecs.RESERVATION_DETAILS, refers=_claimed_reservation),
+    Kind(codec=codecs.RESERVATION_DETAILS, refers=_of_details),
     Kind(codec=codecs.ANY_CLAIM, refers=lambda claim, _: [_reservation(claim)], problems=_differing_claim),
     Kind(codec=codecs.GUARD, invariant="I5"),
     Kind(codec=codecs.ACTIVE_POINTER, invariant="I5"),

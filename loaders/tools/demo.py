@@ -326,7 +326,7 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, midn
             ReservationContext(guard=guard, pointer=None, claim=None, locker=locker),
             pointer,
             slot=slot_of(reservation, slot_name(len(reservations) * number + count)),
-            details=details_of(command, reservation.reservation_id),
+            details=details_of(command, reservation.reservation_id, None),
             locker=locker,
         )
         items |= dict(new_items(steps))

@@ -97,8 +97,10 @@ class Table:
         """Takes items of the table."""
         for item in map(any_item_from_wire, items):
             self.read += 1
-            self.expired += is_expired(item, now)
             key = Key.of_item(item)
+            if is_expired(item, now):
+                self.expired += 1
+                continue
             kind = kind_read_at(key, item)
             if kind is None:
                 self.unknown[label_of(item)] += 1

@@ -20,7 +20,14 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
 from loaders.tools.converted_bookings import convert_bookings, convert_records, create_missing_owners
-from loaders.tools.converted_lockers import Timelines, claim_on_event, convert_events, convert_lockers, old_events
+from loaders.tools.converted_lockers import (
+    Timelines,
+    claim_on_event,
+    convert_details,
+    convert_events,
+    convert_lockers,
+    old_events,
+)
 from loaders.tools.figures import convert_figures
 from loaders.tools.kinds import kind_at
 from loaders.tools.pace import Pace
@@ -133,6 +140,7 @@ def convert(target: Target) -> None:
     convert_records(target)
     convert_lockers(target)
     Timelines(target).convert()
+    convert_details(target)
     convert_bookings(target)
     create_missing_owners(target)
     convert_figures(target)

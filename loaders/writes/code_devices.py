@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import AccessCode, CodeDoor, loaded_entry, unexpired
+from domain.access_codes import AccessCode, CodeDoor, loaded_entry
 from domain.activity import ActivityKind, code_happening, door_happening
 from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
 from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
 from domain.models import AccessAction, AccessEvent, AccessResult, Door, EventId, record_from
+from domain.retention import expiry, unexpired
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, Instant, to_seconds
 from loaders.backend import Backend
@@ -117,11 +119,11 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
     """
     name, store = named_door(command), backend.store
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
-    content = fingerprint(command, without="event_id")
+    content, kept = fingerprint(command, without="event_id"), backend.retention.events
 
     async def decide(_: Counter[str]) -> Decision[AccessCode]:
         now = backend.clock()
-        check_event_time(command.used_at, now, ("input", "usedAt"))
+        check_event_time(command.used_at, now, kept, ("input", "usedAt"))
         read = await REPORT_ACCESS_CODE_USE.read_batch(
             store,
             code=(name, command.code_id),
@@ -129,7 +131,8 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             claim=(name, command.event_id),
             attempt=(name, command.event_id),
         )
-        code, door, claim, attempt = read["code"], read["door"], read["claim"], unexpired(read["attempt"], now)
+        code, door = read["code"], read["door"]
+        claim, attempt = unexpired(read["claim"], now), unexpired(read["attempt"], now)
         if code is None or door is None:
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
@@ -143,7 +146,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             last_used_at=max(command.used_at, code.last_used_at or EARLIEST),
             revision=code.revision + 1,
         )
-        steps = _report_steps(command, code, used, door, now, content)
+        steps = _report_steps(kept, command, code, used, door, now, content)
         if attempt is None:
             steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id), now=to_seconds(now)))
         locker = None
@@ -156,7 +159,13 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
 
 
 def _report_steps(
-    command: ReportAccessCodeUse, code: AccessCode, used: AccessCode, door: CodeDoor, now: Instant, content: str
+    kept: timedelta | None,
+    command: ReportAccessCodeUse,
+    code: AccessCode,
+    used: AccessCode,
+    door: CodeDoor,
+    now: Instant,
+    content: str,
 ) -> list[Step]:
     contract = REPORT_ACCESS_CODE_USE
     event = record_from(
@@ -168,11 +177,12 @@ def _report_steps(
         actor_id=code.owner_id,
         result=AccessResult.SUCCESS,
         metadata={"codeId": code.code_id, "offline": True},
+        expires_at=expiry(command.used_at, kept),
     )
     claim = record_from(EventClaim, event, fingerprint=content)
     steps = [
         contract.record_step("event", event),
-        contract.step("claim", (event.door, event.event_id), EVENT_CLAIM.encode(claim)),
+        contract.step("claim", (event.door, event.event_id), EVENT_CLAIM.encode(claim), now=to_seconds(now)),
         contract.change_step("code", code, used, readRevision=code.revision),
     ]
     if used.max_uses is not None and used.uses >= used.max_uses:

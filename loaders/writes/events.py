@@ -12,7 +12,9 @@ from domain.commands.base import fingerprint
 from domain.commands.events import RecordAccessEvent
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import AccessEvent, EventId, Locker, LockerId, record_from
+from domain.retention import expiry
 from domain.schedule import check_event_time
+from domain.times import to_seconds
 from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
@@ -77,9 +79,11 @@ async def record_access_events(
 def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) -> Entry:
     now = backend.clock()
     timestamp = command.timestamp or now
-    check_event_time(timestamp, now, (*path, "timestamp"))
+    check_event_time(timestamp, now, backend.retention.events, (*path, "timestamp"))
     event_id = command.event_id or EventId(backend.new_id())
-    event = record_from(AccessEvent, command, event_id=event_id, timestamp=timestamp, recorded_at=now)
+    expires_at = expiry(timestamp, backend.retention.events)
+    values = {"event_id": event_id, "timestamp": timestamp, "recorded_at": now, "expires_at": expires_at}
+    event = record_from(AccessEvent, command, **values)
     claim = record_from(EventClaim, event, fingerprint=fingerprint(command, without="event_id"))
     return Entry(path, command.locker_id, event, claim if command.event_id else None)
 
@@ -141,5 +145,5 @@ async def _claimed(store: Store, claims: Iterable[EventClaim]) -> list[AccessEve
 def _steps(entry: Entry) -> list[Step]:
     steps = [RECORD_EVENTS.record_step("event", entry.event)]
     if entry.claim is not None:
-        steps.append(RECORD_EVENTS.record_step("claim", entry.claim))
+        steps.append(RECORD_EVENTS.record_step("claim", entry.claim, now=to_seconds(entry.event.recorded_at)))
     return steps

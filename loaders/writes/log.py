@@ -47,7 +47,7 @@ class Log:
     def _entries(
         self, contract: WriteContract, stamp: Stamp, entry_id: str, happenings: Sequence[Happening]
     ) -> list[Step]:
-        common = {"expiresAt": _expiry(stamp.at[:_SECOND], self.backend.log_retention), **self._attributes}
+        common = {"expiresAt": _expiry(stamp.at[:_SECOND], self.backend.retention.log), **self._attributes}
         shards: dict[int, list[tuple[int, Happening]]] = {}
         for numbered in enumerate(happenings):
             for shard in {keys.log_shard(place) for place in numbered[1].places}:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.activity import ActivityKind, Happening, door_happening, locker_happening
@@ -28,8 +28,10 @@ from domain.models import (
     ReservationStatus,
     record_from,
 )
+from domain.retention import expiry
 from domain.times import Instant
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import AnyClaim, ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.contracts.writing import WriteContract
@@ -61,6 +63,7 @@ def create_steps(
     any_claim: AnyClaim | None = None,
 ) -> list[Step]:
     contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
+    until = None if details is None else details.expires_at
     stored = StoredReservation(
         reservation=reservation,
         revision=next_revision(guard),
@@ -72,7 +75,9 @@ def create_steps(
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
         contract.record_step("reservation", stored),
-        contract.record_step("claim", record_from(ReservationClaim, reservation, fingerprint=content)),
+        contract.record_step(
+            "claim", record_from(ReservationClaim, reservation, fingerprint=content, details_until=until)
+        ),
         contract.record_step("copy", reservation),
         live_step(contract, stored),
         pointer_step(contract, locker_id, context.pointer, becomes),
@@ -150,8 +155,10 @@ def claim_of(reservation: Reservation, details: ReservationDetails | None = None
     return record_from(ReservationClaim, reservation, fingerprint=content)
 
 
-def details_of(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
-    """Recipient and metadata, if the command has any of them."""
+def details_of(
+    command: CreateReservation, reservation_id: ReservationId, kept: timedelta | None
+) -> ReservationDetails | None:
+    """Recipient and metadata, if the command has any of them; they expire so long after the start."""
     recipient = command.recipient
     if recipient is None and command.metadata is None:
         return None
@@ -162,6 +169,8 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
         recipient_email=None if recipient is None else recipient.email,
         recipient_phone=None if recipient is None else recipient.phone,
         metadata=command.metadata,
+        start_at=command.start_at,
+        expires_at=expiry(command.start_at, kept),
     )
 
 
@@ -186,7 +195,7 @@ def occupied(locker: Locker, started: Reservation, now: Instant) -> Locker:
 
 
 def use_steps(
-    contract: WriteContract, reservation: Reservation, locker: Locker, changed: Locker, new_id: Callable[[], str]
+    contract: WriteContract, reservation: Reservation, locker: Locker, changed: Locker, backend: Backend
 ) -> tuple[list[Step], list[Happening]]:
     """The steps that change a locker with the reservation that uses it, and what they do.
 
@@ -196,7 +205,7 @@ def use_steps(
     happenings = [locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, changed, locker)]
     if changed.occupied_by is not None and locker.occupied_by is not None:
         event = AccessEvent(
-            event_id=EventId(new_id()),
+            event_id=EventId(backend.new_id()),
             locker_id=locker.locker_id,
             timestamp=changed.updated_at,
             recorded_at=changed.updated_at,
@@ -204,6 +213,7 @@ def use_steps(
             actor_id=reservation.owner_id,
             result=AccessResult.SUCCESS,
             metadata={"overstayed": locker.occupied_by, "started": reservation.reservation_id},
+            expires_at=expiry(changed.updated_at, backend.retention.events),
         )
         steps.append(contract.record_step("overstay", event))
         happenings.append(door_happening(ActivityKind.DOOR_OVERSTAYED, changed, event))

@@ -157,7 +157,7 @@ async def create_reservation(
             context,
             pointer_after(context.pointer, reservation, other),
             slot=slot_of(reservation, slot),
-            details=details_of(command, reservation_id),
+            details=details_of(command, reservation_id, backend.retention.details),
             locker=locker,
             any_claim=claim,
         )
@@ -368,7 +368,7 @@ def _locker_steps(
     """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
     locker = state.locker
     if changed != locker:
-        return use_steps(contract, state.reservation, locker, changed, backend.new_id)
+        return use_steps(contract, state.reservation, locker, changed, backend)
     if state.party is not ReservationParty.LOCKER_OWNER:
         return [], []
     return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)], []

@@ -22,7 +22,6 @@ from domain.access_codes import (
     grace_end,
     is_in_grace,
     is_void,
-    unexpired,
     validity_of,
 )
 from domain.activity import ActivityKind, Happening, code_happening, door_happening, reservation_happening
@@ -42,6 +41,7 @@ from domain.models import (
     Reservation,
     record_from,
 )
+from domain.retention import expiry, unexpired
 from domain.schedule import has_ended
 from domain.times import Instant, shift, to_seconds
 from loaders.backend import Backend
@@ -135,7 +135,7 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
             steps, happenings = await _denial(backend, command, principal, read, now)
         else:
             steps, happenings = await _grant(backend, read, match, now)
-            steps.append(VERIFY_ACCESS_CODE.step("no report", place))
+            steps.append(VERIFY_ACCESS_CODE.step("no report", place, now=to_seconds(now)))
         if read.attempt is None:
             steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
         return Decision(Verification(decision=attempt.decision, code_id=attempt.code_id), steps, happenings)
@@ -166,7 +166,7 @@ async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instan
     entry = (name, command.attempt_id)
     read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=entry, report=entry, door=(name,))
     attempt = unexpired(read["attempt"], now)
-    lockout, is_reported = read["lockout"] or Lockout(), read["report"] is not None
+    lockout, is_reported = read["lockout"] or Lockout(), unexpired(read["report"], now) is not None
     return _Read(name=name, lockout=lockout, attempt=attempt, is_reported=is_reported, door=read["door"])
 
 
@@ -292,7 +292,7 @@ async def _check_in(backend: Backend, reserved: _Reserved, now: Instant) -> tupl
     own = (reservation.locker_id, reservation.reservation_id)
     other = await earliest_other(backend.store, contract, context, *own, now)
     steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
-    of_locker, happenings = use_steps(contract, started, locker, used, backend.new_id)
+    of_locker, happenings = use_steps(contract, started, locker, used, backend)
     happening = reservation_happening(ActivityKind.RESERVATION_STARTED, started, locker, reservation)
     return steps + of_locker, [happening, *happenings]
 
@@ -355,4 +355,5 @@ def _event(
         actor_id=actor_id,
         result=result,
         metadata=None,
+        expires_at=expiry(now, backend.retention.events),
     )

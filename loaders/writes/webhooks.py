@@ -239,7 +239,7 @@ async def delete_webhook(backend: Backend, command: DeleteWebhook, principal: Pr
         current = await _read(CHANGE_WEBHOOK, backend, command.webhook_id, principal, deleted=True)
         if current.status is WebhookStatus.DELETED:
             return Decision(current)
-        expiry = to_seconds(shift(backend.stamp().at, backend.log_retention + _SPARE))
+        expiry = to_seconds(shift(backend.stamp().at, backend.retention.log + _SPARE))
         deleted = revised(current, backend.clock(), status=WebhookStatus.DELETED, expires_at=expiry)
         steps = _change_steps(backend, current, deleted)
         if current.owner_id is not None:
@@ -283,8 +283,8 @@ async def replay_webhook(backend: Backend, command: ReplayWebhook, principal: Pr
     """Asks for everything to be sent again that was logged in a window, if the endpoint wants it (QC-185)."""
     webhook = await _read(REQUEST_DELIVERIES, backend, command.webhook_id, principal)
     now, start, end = backend.stamp().at, command.from_time, command.to_time
-    if start < shift(now, -backend.log_retention):
-        days = backend.log_retention.days
+    if start < shift(now, -backend.retention.log):
+        days = backend.retention.log.days
         raise BadInputError(f"fromTime must not be earlier than {days} days ago", ("input", "fromTime"))
     if start > now or (end is not None and end < start):
         raise BadInputError("fromTime must be before toTime and before now", ("input", "fromTime"))
@@ -313,7 +313,7 @@ def task_of(
         kind=kind,
         request_id=request_id or backend.new_id(),
         position=position,
-        expires_at=to_seconds(shift(backend.stamp().at, backend.log_retention)),
+        expires_at=to_seconds(shift(backend.stamp().at, backend.retention.log)),
     )
 
 

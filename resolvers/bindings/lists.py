@@ -129,11 +129,13 @@ class Pages(Reading):
 
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
         contract, parent = bound.contract, () if self.key is None else (key,)
+        store, since = request.backend.store, request.kept_since(contract)
         if len(bound.keys) == 1:
             async with request.queries:
-                return await contract.page(request.backend.store, bound.request, bound.order, *parent, *bound.keys[0])
+                place = (*parent, *bound.keys[0])
+                return await contract.page(store, bound.request, bound.order, *place, since=since)
         ranges = [(*parent, *part) for part in bound.keys]
-        return await contract.merged_page(request.backend.store, bound.request, bound.order, ranges, request.queries)
+        return await contract.merged_page(store, bound.request, bound.order, ranges, request.queries)
 
     def damages(self, results: Sequence[Any]) -> Iterable[tuple[int, Exception]]:
         return damages(results, Page)
@@ -166,7 +168,8 @@ class Latest(Reading):
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         request = execution.request
         store, keys = request.backend.store, self.row_keys(rows_of(calls))
-        return await query_each(lambda key: self.contract.first(store, key), keys, calls[0].step.path, request)
+        kept = () if self.contract.kept is None else (request.kept_since(self.contract),)
+        return await query_each(lambda key: self.contract.first(store, key, *kept), keys, calls[0].step.path, request)
 
 
 class WholeList(list[Any]):

@@ -152,9 +152,7 @@ def token(
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
     async with open_table(settings) as (_, store, clock):
-        yield Backend(
-            store, clock, new_id, clock.stamp, settings.longest_reservation, log_retention=settings.log_retention
-        )
+        yield Backend(store, clock, new_id, clock.stamp, settings.longest_reservation, retention=settings.retention)
 
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:

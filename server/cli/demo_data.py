@@ -76,8 +76,7 @@ async def load(
                 store_clock.stamp,
                 settings.longest_reservation,
                 code_ring=lambda: read_ring(settings),
-                log_retention=settings.log_retention,
-                history_retention=settings.history_retention,
+                retention=settings.retention,
             )
         )
     return written

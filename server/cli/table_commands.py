@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from domain.models import LocationId
+from loaders.backend import Backend
 from loaders.contracts.maintenance import EXPIRY_SCAN
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.expiry import expire_items
 from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds, set_read_only
 from loaders.tools.target import Report
+from server.app import new_id
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
@@ -62,13 +64,14 @@ async def table_expire(
     rate: ReadRate = 1000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be deleted.")] = False,
 ) -> None:
-    """Delete items whose time to live has passed, which the embedded store keeps. Reads the whole table."""
+    """Delete what is kept no longer: what the embedded store keeps, and by the present settings. Reads the table."""
     settings = load_settings()
     async with open_table(settings) as (connection, store, clock):
         cost = EXPIRY_SCAN.cost_text(await describe_table(connection) or {})
         typer.echo(f"Looking for expired items {cost}.", err=True)
         confirm("Delete expired items?", yes=yes or dry_run)
-        count = await expire_items(store, clock, items_per_second=rate, dry_run=dry_run)
+        backend = Backend(store, clock, new_id, clock.stamp, settings.longest_reservation, retention=settings.retention)
+        count = await expire_items(store, backend, items_per_second=rate, dry_run=dry_run)
     typer.echo(f"{count} expired item{'' if count == 1 else 's'} {'found' if dry_run else 'deleted'}")
 
 

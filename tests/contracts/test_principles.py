@@ -10,6 +10,7 @@ from loaders import keys
 from loaders.contracts.budgets import SPEND_BUDGET
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadTable
+from loaders.contracts.write_parts import IS_NEW, IS_NEW_OR_EXPIRED
 from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Action
 
@@ -102,6 +103,7 @@ def test_no_contract_changes_or_deletes_an_event() -> None:
         if rule.key in {keys.event, keys.event_claim, keys.door_event, keys.door_event_claim}
         and rule.action is not Action.CHECK
     ]
-    new = "attribute_not_exists(#PK)"
     contracts = ["QC-08", "QC-08", "QC-87", *["QC-107"] * 3, "QC-112", "QC-112"]
-    assert rules == [(contract, Action.PUT, new) for contract in contracts]
+    assert [(contract, action) for contract, action, _ in rules] == [(contract, Action.PUT) for contract in contracts]
+    expired_claims = {("QC-08", IS_NEW_OR_EXPIRED), ("QC-112", IS_NEW_OR_EXPIRED)}
+    assert {(contract, condition) for contract, _, condition in rules if condition != IS_NEW} == expired_claims

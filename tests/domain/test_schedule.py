@@ -23,6 +23,7 @@ from domain.times import EARLIEST, Instant, shift
 UPCOMING, ACTIVE, COMPLETED, EXPIRED, CANCELLED = ReservationStatus
 NOON = Instant("2026-03-01T12:00:00.000Z")
 LONGEST = timedelta(days=30)
+WEEK = timedelta(days=7)
 FIVE_MINUTES = timedelta(minutes=5)
 END = ("input", "endAt")
 
@@ -97,8 +98,8 @@ def test_a_window_may_start_in_the_past_and_be_as_long_as_the_longest() -> None:
 
 
 def test_an_event_may_be_five_minutes_ahead_or_arbitrarily_late() -> None:
-    check_event_time(shift(NOON, FIVE_MINUTES), NOON, ("input", "timestamp"))
-    check_event_time(EARLIEST, NOON, ("input", "timestamp"))
+    check_event_time(shift(NOON, FIVE_MINUTES), NOON, None, ("input", "timestamp"))
+    check_event_time(EARLIEST, NOON, None, ("input", "timestamp"))
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,14 @@ def test_an_event_may_be_five_minutes_ahead_or_arbitrarily_late() -> None:
             END,
         ),
         (
-            lambda: check_event_time(shift(at(1), FIVE_MINUTES), NOON, ("input", "events", "3", "timestamp")),
+            lambda: check_event_time(shift(at(1), FIVE_MINUTES), NOON, None, ("input", "events", "3", "timestamp")),
             "timestamp must not be more than 5 minutes in the future",
             ("input", "events", "3", "timestamp"),
+        ),
+        (
+            lambda: check_event_time(shift(NOON, -WEEK), NOON, WEEK, ("input", "timestamp")),
+            "timestamp must not be 7 days ago or more: events are kept no longer",
+            ("input", "timestamp"),
         ),
     ],
 )

@@ -46,7 +46,7 @@ async def loaders(backend: Backend, wire: Wire) -> Loaders:
     for (locker_id,) in numbered(1, 2, 3):
         await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ACME), DEVELOPMENT_ADMIN)
     wire.reset()
-    return Loaders(backend.store)
+    return Loaders(backend)
 
 
 @pytest_asyncio.fixture

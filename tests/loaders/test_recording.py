@@ -53,8 +53,10 @@ async def test_an_operation_that_still_runs_is_shown_unfinished(store: RecordedS
     assert brief(trace.operations(), "outcome") == [("ok",)]
 
 
-async def test_a_read_after_a_failure_is_recorded_for_its_field(store: RecordedStore, trace: Trace, wire: Wire) -> None:
-    loader = Loaders(store).of(LOCKER_BY_ID)
+async def test_a_read_after_a_failure_is_recorded_for_its_field(
+    backend: Backend, store: RecordedStore, trace: Trace, wire: Wire
+) -> None:
+    loader = Loaders(backend.with_store(store)).of(LOCKER_BY_ID)
     wire.fault = lambda _: Answer.error("ThrottlingException")
     (failed,) = await loader.load_bulk([(L1,)], "a")
     assert isinstance(failed, UnavailableError)

@@ -71,6 +71,8 @@ INVALID = {
     "longest_reservation_days": ["0", "3651"],
     "log_days": ["1", "3651"],
     "history_days": ["0", "3651"],
+    "event_days": ["6", "3651", "never"],
+    "details_days": ["0", "3651"],
     "max_pending_bookings": ["0", "-1"],
     "max_live_reservations": ["0", "1001"],
     "live_reservations": ['{"ada": -1}', '{"ada": 1001}', "ada=5", "[]"],
@@ -143,6 +145,9 @@ def test_refused_settings_are_explained(refusal: Callable[..., str]) -> None:
     )
     assert refusal(page_size="50", page_size_max="49") == (
         "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
+    )
+    assert refusal(details_days="29") == (
+        "smartlocker: SMARTLOCKER_DETAILS_DAYS must not be less than SMARTLOCKER_LONGEST_RESERVATION_DAYS"
     )
     assert refusal(trusted_documents="only") == (
         "smartlocker: SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE"
@@ -245,7 +250,7 @@ async def test_the_longest_reservation_is_as_long_as_was_set(open_api: OpenApi) 
 async def test_log_and_history_are_kept_as_long_as_was_set(open_api: OpenApi, backend: Backend, dump: Dump) -> None:
     async with open_api(log_days=5) as api:
         await api.owner("ada")
-    await keep_history(backend.store, Settings(history_days=6).history_retention)
+    await keep_history(backend.store, Settings(history_days=6).retention.history)
     days = {
         item["entityType"]: (item["expiresAt"] - to_seconds(item[time])) / 86_400
         for item in (await dump()).values()

@@ -7,6 +7,7 @@ from typing import Any
 from domain.activity import PastActivity
 from domain.authorization import Principal, acts_for, is_admin, may_see_locker, sees_all
 from domain.models import Locker, LockerId, OwnerId
+from domain.retention import KEPT_LOG
 from loaders.contracts.activity import LOG_ACTIVITY
 from loaders.contracts.base import Contract
 from loaders.contracts.following import LOG_LEASES
@@ -108,8 +109,8 @@ class LogPages(Pages):
 
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
         _, start, end = bound.keys[0]
-        store = request.backend.store
-        page = await LOG_ACTIVITY.activities(store, bound.request, bound.order, start, end, request.queries)
+        store, since = request.backend.store, request.backend.kept_since(KEPT_LOG)
+        page = await LOG_ACTIVITY.activities(store, bound.request, bound.order, start, end, since, request.queries)
         shown = [node if sees_in_log(request.principal, node) else None for node in page.nodes]
         if None not in shown:
             return page

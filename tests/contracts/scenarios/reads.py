@@ -52,7 +52,7 @@ async def keep_activity(backend: Backend, names: Names) -> None:
     )
     actor = Actor(subject=names.subject, role=Role.OWNER, owner_id=names.owner, key_id=names.key)
     activity = Activity(activity_id="text", occurred_at=NOON, actor=actor, happening=happening)
-    follower = HistoryFollower(backend.store, backend.history_retention)
+    follower = HistoryFollower(backend.store, backend.retention.history)
     await follower.apply(0, [activity], NOON, Fence(0, 1))
 
 

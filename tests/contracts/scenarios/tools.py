@@ -2,9 +2,12 @@
 
 from collections.abc import Awaitable
 from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from domain.budgets import Budget
+from domain.retention import Retention
 from loaders import keys
 from loaders.backend import Backend
 from loaders.contracts.doctor import DOCTOR_SCAN
@@ -35,7 +38,12 @@ def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
 
 
 def expire(backend: Any, _: Names) -> Awaitable[Any]:
-    return expire_items(backend.store, backend.clock, items_per_second=1e9, dry_run=False)
+    return expire_items(backend.store, backend, items_per_second=1e9, dry_run=False)
+
+
+def expire_outdated(backend: Any, _: Names) -> Awaitable[Any]:
+    kept = Retention(details=timedelta(0))
+    return expire_items(backend.store, replace(backend, retention=kept), items_per_second=1e9, dry_run=False)
 
 
 def note_key(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -143,6 +151,19 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "delete an expired item": (
         written("LOCKER#{locker}", "ATTEMPT#a", entityType="ACCESS_ATTEMPT", expiresAt=1, digitsMac="0" * 500),
         expire,
+    ),
+    "delete details that are kept no longer": (
+        *RESERVED,
+        written(
+            "LOCKER#{locker}",
+            "DETAILS#{reservation}",
+            entityType="RESERVATION_DETAILS",
+            lockerId="{locker}",
+            reservationId="{reservation}",
+            startAt="2026-01-01T00:00:00.000Z",
+            recipientName="{text}",
+        ),
+        expire_outdated,
     ),
     "record the key of new codes": (note_key,),
     "migrate items of other programs": (*OTHER_PROGRAM, migrate),

@@ -58,7 +58,7 @@ async def test_an_item_that_is_renewed_while_it_is_deleted_stays(
     item = {"PK": "LOCKER#l1", "SK": "ATTEMPT#a", "entityType": "ACCESS_ATTEMPT", "expiresAt": 1}
     await put(plain_client, table, item)
     wire.fault = held = Held(lambda call: call.operation == "TransactWriteItems")
-    expiring = asyncio.ensure_future(expire_items(store, backend.clock, items_per_second=1e9, dry_run=False))
+    expiring = asyncio.ensure_future(expire_items(store, backend, items_per_second=1e9, dry_run=False))
     await held.reached()
     await put(plain_client, table, item | {"expiresAt": 2**40})
     held.release()
