@@ -9,7 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test coverage equivalence acceptance torture log live figures lint docs snapshots bench bench-growth bench-flood bench-hostile bench-process bench-live graphiql dashboard gameday base-images lock clean
+.PHONY: serve test coverage equivalence acceptance generated torture log live figures lint docs snapshots bench bench-growth bench-flood bench-hostile bench-process bench-live graphiql dashboard gameday base-images lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: FIND_PYTHON = $(if $(filter undefined,$(PYTHON_FROM)),$(PYTHON) bench/fastest_python.py,echo $(PYTHON))
@@ -28,13 +28,18 @@ coverage: $(VENV)/tested
 		tests/domain tests/loaders tests/resolvers tests/server \
 		$(addprefix --ignore tests/,loaders/test_damages.py resolvers/test_migrated_facts.py resolvers/test_no_n_plus_one.py)
 
-# Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
+# Twenty times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
 equivalence: $(VENV)/tested
 	EQUIVALENCE_DOCUMENTS=10000 $(BIN)/python -m pytest --numprocesses 2 tests/equivalence
 
 # 100,000 documents, most of them with mistakes: none is accepted without validation that graphql-core finds invalid; some minutes.
 acceptance: $(VENV)/tested
 	ACCEPTANCE_DOCUMENTS=100000 $(BIN)/python -m pytest --numprocesses 2 tests/fuzz/test_acceptance.py
+
+# Four times as many generated tables, attempts with access codes and documents of tenants as `make test`; some minutes.
+generated: $(VENV)/tested
+	GENERATED=4 $(BIN)/python -m pytest --numprocesses 2 tests/fuzz/test_tenants.py tests/fuzz/test_access_codes.py \
+		tests/resolvers/test_migrated_facts.py
 
 # Load and faults for about half an hour on two cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
 torture: $(VENV)/tested

@@ -65,7 +65,7 @@ class Message(NamedTuple):
 
 async def until(is_so: Callable[[], Any]) -> Any:
     """The answer to a question, once there is one; it may have to be awaited."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             found = is_so()
             if result := (await found if isawaitable(found) else found):

@@ -18,7 +18,7 @@ from tests.equivalence.world import Table
 from tests.fuzz.documents import Document, Vocabulary, make_document
 from tests.planned import PriceCheck
 
-DOCUMENTS = int(os.environ.get("EQUIVALENCE_DOCUMENTS", "1000"))
+DOCUMENTS = int(os.environ.get("EQUIVALENCE_DOCUMENTS", "500"))
 """How many documents are made: one in ten is a mutation."""
 _REPORTED = 20
 

@@ -21,6 +21,7 @@ from graphql import (
 
 from tests.fuzz.documents import SCHEMA, Document, Values, Vocabulary, make_document
 from tests.fuzz.tenants import CODES, IDS
+from tests.generated import FACTOR
 from tests.mutations import MUTATIONS
 
 # Where most can be reached it is asked most often.
@@ -29,8 +30,9 @@ _SHARES = {
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
     1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks",
 }
-COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()} | {
-    name: 14 * mutation.share for name, mutation in MUTATIONS.items()
+_TIMES = 4 * FACTOR
+COUNTS = {name: _TIMES * share for share, names in _SHARES.items() for name in names.split()} | {
+    name: _TIMES * mutation.share for name, mutation in MUTATIONS.items()
 }
 
 # What shows, of anything, whose it is: every document asks for it, so that nothing is shown without being noticed.

@@ -18,6 +18,7 @@ from loaders.tools.doctor import Doctor
 from loaders.tools.target import Report
 from tests.api import Api
 from tests.conftest import NOW, Dump, OpenApi
+from tests.generated import FACTOR
 from tests.invariants import Items
 from tests.migrating import migration, no_wait
 from tests.source_items import EXAMPLES, LOCATION, Table
@@ -25,7 +26,7 @@ from tests.tables import put
 
 Item = dict[str, Any]
 
-PARTS = [range(first, first + 250) for first in range(0, 1000, 250)]
+PARTS = [range(250 * part, 250 * (part + 1)) for part in range(FACTOR)]
 """The seeds of the generated tables."""
 ADDRESS = {"PK", "SK", "GSI1PK", "GSI1SK", "entityType", "itemType"}
 WORDS = {"status", "role", "duration", "timeSlot"}
@@ -220,7 +221,7 @@ def _lost(items: list[Item], view: View, is_kept: Callable[[str, Any], bool]) ->
 
 
 @pytest.mark.parametrize("seeds", PARTS, ids=str)
-async def test_every_fact_of_a_thousand_tables_is_visible_or_kept_and_reported(
+async def test_every_fact_of_the_generated_tables_is_visible_or_kept_and_reported(
     seeds: range, plain_client: Any, table: str, open_api: OpenApi, dump: Dump
 ) -> None:
     tables = [Table(seed) for seed in seeds]

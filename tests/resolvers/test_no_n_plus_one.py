@@ -266,7 +266,7 @@ async def test_a_level_with_more_than_a_hundred_keys_is_one_read_for_each_hundre
     many = [to_global_id("Locker", f"other-{number}") for number in range(230)]
     given = {f"a{part}": many[part * 46 : part * 46 + 46] for part in range(5)}
     assert await reads(crowd, wire, f"query ({declared}) {{ {parts} }}", **given) == 3
-    assert [len(call.keys) for call in wire.calls] == [100, 100, 30]
+    assert sorted(len(call.keys) for call in wire.calls) == [30, 100, 100]
 
 
 async def test_a_search_in_many_locations_takes_one_query_for_each_and_two_reads_in_all(crowd: Api, wire: Wire) -> None:
