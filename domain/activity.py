@@ -137,6 +137,11 @@ class ActivityKind(DescribedEnum):
 
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
     API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
+    CALLER_BUDGET_CHANGED = (
+        "caller_budget.changed",
+        "A caller got a budget of its own, another one, or the usual one again.",
+        "setCallerBudget",
+    )
 
     WEBHOOK_CREATED = "webhook.created", "A webhook was created.", "createWebhook"
     WEBHOOK_CHANGED = (
@@ -224,6 +229,8 @@ class Happening:
     payment_id: str | None = None
     api_key_id: ApiKeyId | None = None
     webhook_id: str | None = None
+    caller_id: str | None = None
+    """Hash of the subject of a caller without an API key."""
     version: int | None = None
     status: LockerStatus | None = None
     """Status of the locker after it."""
@@ -236,7 +243,7 @@ class Happening:
     @property
     def place(self) -> str:
         """The id by which it has its place in the log: that of the location or, without one, of the owner."""
-        return self.location_id or self.owner_id or self.api_key_id or self.webhook_id or ""
+        return self.location_id or self.owner_id or self.api_key_id or self.webhook_id or self.caller_id or ""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -291,6 +298,7 @@ class PastActivity:
     payment_id: str | None = None
     api_key_id: ApiKeyId | None = None
     webhook_id: str | None = None
+    caller_id: str | None = None
     version: int | None = None
     outcome: str | None = None
     changes: tuple[str, ...] = ()
@@ -358,6 +366,7 @@ _IDS = {
     "door": (*_LOCKER_IDS, "eventId"),
     "door.lockout_cleared": _LOCKER_IDS,
     "api_key": ("apiKeyId",),
+    "caller_budget": ("apiKeyId", "callerId"),
     "webhook": ("locationId", "ownerId", "webhookId"),
 }
 _KINDS = {
@@ -507,5 +516,5 @@ def _homes(one: Happening | PastActivity) -> list[str]:
     """The objects that it happened to, the closest one first."""
     named: dict[str, str | None] = {"locker": one.locker_id, "location": one.location_id, "owner": one.owner_id}
     if not any(named.values()):
-        named |= {"apikey": one.api_key_id, "webhook": one.webhook_id}
+        named |= {"apikey": one.api_key_id, "webhook": one.webhook_id, "caller": one.caller_id}
     return [f"{kind}:{name}" for kind, name in named.items() if name is not None]

@@ -1,8 +1,13 @@
 """Token-bucket budgets: how much a caller may spend, how much remains, and when to retry."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import NamedTuple
+
+from domain.api_keys import ApiKeyId
+from domain.times import Instant
 
 _MINUTE = 60_000_000
 _SECOND = 1_000_000
@@ -16,6 +21,40 @@ class BudgetState(NamedTuple):
     """Seconds until the budget is full."""
     retry_seconds: int
     """Seconds until there are enough units for the request; 0 if it was accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerBudget:
+    """Another budget than the usual one, which an admin has set for an API key or for the subject of tokens."""
+
+    key_id: ApiKeyId | None = None
+    subject: str | None = None
+    units_per_minute: int
+    burst: int
+    set_at: Instant
+    set_by: str
+
+    @property
+    def caller(self) -> str:
+        """The name by which its requests are charged."""
+        if self.key_id is not None:
+            return caller_name(f"key:{self.key_id}", by_key=True)
+        return caller_name(self.subject or "", by_key=False)
+
+    @property
+    def caller_id(self) -> str | None:
+        """The id that the log has for the subject of tokens, which is often an email address; None for an API key."""
+        return None if self.subject is None else sha256(self.subject.encode()).hexdigest()
+
+    @property
+    def payer(self) -> str:
+        """Who is charged, in a key of the table, where a subject may be too long."""
+        return f"token:{self.caller_id}" if self.key_id is None else f"key:{self.key_id}"
+
+
+def caller_name(subject: str, *, by_key: bool) -> str:
+    """Names a caller with a budget: the holders of a token and of an API key with the same subject are two."""
+    return f"{'key' if by_key else 'token'} {subject}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +110,7 @@ class Budget:
             math.ceil(missing / _SECOND),
             math.ceil(wait / _SECOND),
         )
+
+
+NO_OTHERS: Mapping[str, Budget] = {}
+"""Where every caller has the usual budget."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from domain.errors import BadInputError
 
+_MAX_SUBJECT_LENGTH = 255
+
 
 def matching(pattern: str, rule: str) -> Callable[[str], str]:
     """Returns a check that a whole value matches; `rule` is the message for the client."""
@@ -29,6 +31,13 @@ check_feature = matching(r"[a-z0-9-]{1,32}", "must be 1 to 32 characters of a-z,
 check_notification_id = matching(r"[A-Za-z0-9_-]{1,80}", "must be the id of a notification")
 """The id of its booking, reservation or event, and its kind; or that of a notification that was migrated."""
 check_ulid = matching(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", "must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+def check_subject(value: str) -> str:
+    """The subject of a token, of any characters that can be shown."""
+    if not (value.isprintable() and 1 <= len(value) <= _MAX_SUBJECT_LENGTH):
+        raise ValueError(f"must have 1 to {_MAX_SUBJECT_LENGTH} printable characters")
+    return value
 
 
 def argument(check: Callable[[str], str]) -> Callable[[str, str], str]:

@@ -94,7 +94,7 @@ def _schema(kind: ActivityKind) -> dict[str, Any]:
     if kind is ActivityKind.RESERVATION_ENDED:
         properties["outcome"] = {"enum": [str(outcome) for outcome in ReservationOutcome]}
         required.append("outcome")
-    if thing in _CHANGING:
+    if thing in _CHANGING or kind is ActivityKind.CALLER_BUDGET_CHANGED:
         change = {"field": _TEXT, "from": _VALUE, "to": _VALUE}
         item = {"type": "object", "properties": change, "required": list(change)}
         properties["changes"] = {"type": "array", "items": item}

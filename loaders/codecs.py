@@ -9,6 +9,7 @@ from domain.activity import PastActivity
 from domain.api_keys import ApiKey, ApiKeyId
 from domain.authorization import Role
 from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
+from domain.budgets import CallerBudget
 from domain.figures import LocationFigures, LocationUsage, OwnerFigures
 from domain.models import (
     AccessEvent,
@@ -283,6 +284,7 @@ API_KEY = Codec(
 # 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT", keys.door_event, largest=25_600, usual=350)
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM", keys.door_event_claim, largest=600, usual=300)
+CALLER_BUDGET = Codec(CallerBudget, "CALLER_BUDGET", keys.caller_budget, largest=800, usual=250)
 TABLE_STATE = Codec(TableState, "TABLE_FORMAT", keys.table_state, largest=500, usual=200)
 ACCESS_CODE = Codec(
     AccessCode,

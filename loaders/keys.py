@@ -272,6 +272,15 @@ def rate(subject_hash: str) -> Key:
     return Key(f"RATE#{subject_hash}", "META")
 
 
+def caller_budget(payer: str) -> Key:
+    """The budget that an admin has set for a caller: those of API keys come before those of tokens."""
+    return Key("CALLERS", f"BUDGET#{payer}")
+
+
+def caller_budgets() -> KeyRange:
+    return Prefix("CALLERS", "BUDGET#")
+
+
 def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:
     """The index attributes of a location: among those of its status, by creation."""
     return {"GSI1PK": f"LOCATION#{status}", "GSI1SK": f"{created_at}#{location_id}"}

@@ -15,6 +15,7 @@ from resolvers.entities.activity import ActivityQueries, ActivitySubscriptions
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
+from resolvers.entities.budgets import BudgetMutations, BudgetQueries
 from resolvers.entities.calendar import CalendarMutations
 from resolvers.entities.code_devices import CodeDeviceMutations
 from resolvers.entities.events import AccessEventMutations
@@ -40,6 +41,7 @@ Query: Any = merge_types(
         FiguresQueries,
         BookingQueries,
         ApiKeyQueries,
+        BudgetQueries,
         ActivityQueries,
         WebhookQueries,
     ),
@@ -58,6 +60,7 @@ Mutation: Any = merge_types(
         CalendarMutations,
         ApiKeyMutations,
         WebhookMutations,
+        BudgetMutations,
     ),
 )
 Subscription: Any = merge_types("Subscription", (ActivitySubscriptions,))
@@ -80,6 +83,7 @@ _PLURALS = {
     "Activity": "activities",
     "AccessEvent": "access events",
     "ApiKey": "API keys",
+    "CallerBudget": "budgets of callers",
     "LocationFigures": "figures of locations",
     "LocationUsage": "usages of locations",
     "StoredItem": "stored items",

@@ -25,6 +25,7 @@ from domain.webhooks import Answer
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.following.loop import Following
 from loaders.following.registry import FollowingParts
+from loaders.reads.caller_budgets import KnownBudgets
 from loaders.table.client import StoreConnection
 from loaders.table.clock import StoreClock
 from loaders.writes.budgets import TableBudgets
@@ -126,13 +127,14 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     )
     states = RequestStates(settings, connection, clock, new_id, store_clock.stamp, telemetry)
     issuer = _issuer(settings)
+    budgets = None if settings.budget is None else KnownBudgets()
     refused_origins = RefusedOrigins()
     limits = RequestLimits(
         settings.request_seconds,
         settings.max_concurrent_requests,
         settings.concurrent_per_caller,
         settings.limit,
-        _budgets(settings, states, clock, parts.shared_budgets),
+        _budgets(settings, states, clock, parts.shared_budgets, budgets),
     )
     operations = Operations(
         parts.executor or Executor(settings.document_limits, hides_suggestions=settings.is_production),
@@ -178,7 +180,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
-        async with telemetry.running(), states.open(readiness), keys, _following(states, telemetry, parts):
+        async with telemetry.running(), states.open(readiness, budgets), keys, _following(states, telemetry, parts):
             try:
                 yield
             finally:
@@ -355,20 +357,25 @@ def _authenticator(
 
 
 def _budgets(
-    settings: Settings, states: RequestStates, clock: Callable[[], Instant], shared: int | None
+    settings: Settings,
+    states: RequestStates,
+    clock: Callable[[], Instant],
+    shared: int | None,
+    known: KnownBudgets | None,
 ) -> CallerBudgets | None:
     def now() -> int:
         if isinstance(clock, StoreClock):
             return clock.microseconds()
         return round(to_datetime(clock()).timestamp() * 1_000_000)
 
-    if settings.budget is None:
+    if settings.budget is None or known is None:
         return None
+    others = known.by_caller
     if settings.rate_limit_store == "table":
-        return TableBudgets(lambda: states.store, settings.budget, now)
+        return TableBudgets(lambda: states.store, settings.budget, now, others)
     if shared is not None:
-        return SharedBudgets(shared, settings.budget, now)
-    return ProcessBudgets(settings.budget, now)
+        return SharedBudgets(shared, settings.budget, now, others)
+    return ProcessBudgets(settings.budget, now, others)
 
 
 async def _no_such_path(*_: Any) -> PlainTextResponse:

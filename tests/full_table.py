@@ -17,6 +17,7 @@ from tests.reservations import CANCEL, RELEASE, START
 
 ANY = mutation("reserveAnyLocker", "reservation { lockerId }")
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
+SET_BUDGET = mutation("setCallerBudget", "callerBudget { burst }")
 
 
 async def reserve(api: Api, name: str, start: str, end: str, owner: str = "bob", **values: Any) -> None:
@@ -70,6 +71,8 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     await api.done(
         CREATE_KEY, keyId="key1", name="Partner", role="PARTNER", ownerIds=["bob"], scopes=["RESERVATIONS_READ"]
     )
+    await api.done(SET_BUDGET, keyId="key1", unitsPerMinute=600)
+    await api.done(SET_BUDGET, subject="ada", unitsPerMinute=60)
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
     await webhooks.create(api, "w1", ownerId="bob", description="Orders", kinds=["RESERVATION_CREATED"])

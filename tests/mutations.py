@@ -65,6 +65,7 @@ CANCELLED = f'{OWN}, reservationId: "canceled-@tenant"'
 REVOKED = f'{OWN}, codeId: "revoked-@tenant"'
 SENT = f'{OWN}, eventId: "event-@tenant", action: CLOSE, actorId: "x", result: FAIL'
 RESERVED = 'ownerId: "@reserves", startAt: "2026-03-01T11:30:00Z", endAt: "2026-03-01T12:30:00Z"'
+BUDGET = does("setCallerBudget", admin, subject=its.subject, units_per_minute=10**7, burst=10**7)
 
 
 def status(new: LockerStatus, **more: Any) -> Call:
@@ -379,5 +380,18 @@ MUTATIONS: dict[str, Mutation] = {
         refused='webhookId: "webhook-@tenant", fromTime: "2999-01-01T00:00:00Z"',
         chosen_id="replayId",
         scenarios={"replay a webhook": (OWNER, WEBHOOK, does("replayWebhook", from_time=NOON, replay_id=its.code_id))},
+    ),
+    "setCallerBudget": Mutation(
+        good={"subject": "ada", "unitsPerMinute": 1000},
+        refused='subject: "ada", burst: 5',
+        scenarios={
+            "give a caller a budget": (BUDGET,),
+            "change the budget of an API key": (
+                api_key,
+                does("setCallerBudget", admin, key_id=its.key, units_per_minute=10),
+                does("setCallerBudget", admin, key_id=its.key, units_per_minute=10, burst=20),
+            ),
+            "take the budget away": (BUDGET, does("setCallerBudget", admin, subject=its.subject)),
+        },
     ),
 }

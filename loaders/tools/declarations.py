@@ -337,6 +337,7 @@ _DECLARED = (
     Kind(codec=codecs.PAYMENT),
     Kind(codec=codecs.NOTIFICATION, invariant="I3", refers=_of_notification),
     Kind(codec=codecs.API_KEY),
+    Kind(codec=codecs.CALLER_BUDGET),
     Kind(codec=codecs.ACCESS_CODE, refers=lambda code, _: [basis_of(code)[1]], problems=_differing_code),
     Kind(codec=codecs.CODE_CLAIM),
     Kind(codec=codecs.CODE_DOOR),

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
 
-_HOMES = frozenset({"locker", "location", "owner", "apikey", "webhook"})
+_HOMES = frozenset({"locker", "location", "owner", "apikey", "webhook", "caller"})
 _MOST_CHANGES = 12
 """No more fields of an object can change at once."""
 _FOR_STAFF = frozenset({"managerId"})
@@ -201,8 +201,11 @@ class Activity(Node):
     event_id: strawberry.ID | None = column("Id of the access event.")
     calendar_event_id: strawberry.ID | None = column("Id of the calendar event.")
     payment_id: strawberry.ID | None = column("Id of the payment.")
-    key_id: strawberry.ID | None = column("Id of the API key that was created or revoked.", "api_key_id")
+    key_id: strawberry.ID | None = column(
+        "Id of the API key that was created or revoked, or got another budget.", "api_key_id"
+    )
     webhook_id: strawberry.ID | None = column("Id of the webhook.")
+    caller_id: strawberry.ID | None = column("Id of a caller without an API key that got another budget.")
     version: int | None = column("Version of the object after it, if the object has versions.")
     outcome: str | None = column("How a reservation ended whose time was over: COMPLETED, EXPIRED or OCCUPIED.")
     changes: list[ActivityChange] = embedded("Fields that changed.", _changes, most=_MOST_CHANGES)

@@ -4,14 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from domain.authorization import Principal, Role, Scope
-from domain.ids import check_id
+from domain.ids import check_id, check_subject
 from domain.models import LocationId, LockerId, OwnerId
 from server.http_errors import InvalidCredentialsError
 from server.settings import ClaimName
 
 T = TypeVar("T")
-
-_MAX_SUBJECT_LENGTH = 255
 
 
 def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> Principal:
@@ -73,12 +71,10 @@ class _Claims:
         return self._names.get(claim, claim)
 
     def subject(self) -> str:
-        subject = str(self._claims["sub"])
-        if not (subject.isprintable() and 1 <= len(subject) <= _MAX_SUBJECT_LENGTH):
-            raise InvalidCredentialsError(
-                f"The token's claim sub must have 1 to {_MAX_SUBJECT_LENGTH} printable characters."
-            )
-        return subject
+        try:
+            return check_subject(str(self._claims["sub"]))
+        except ValueError as error:
+            raise InvalidCredentialsError(f"The token's claim sub {error}.") from None
 
     def role(self) -> Role:
         try:

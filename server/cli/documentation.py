@@ -30,6 +30,7 @@ _CHANGES = {
     ActivityKind.BOOKING_APPROVED: Change(_STATUS, "PENDING", "APPROVED"),
     ActivityKind.BOOKING_CANCELLED: Change(_STATUS, "APPROVED", "CANCELLED"),
     ActivityKind.BOOKING_REJECTED: Change(_STATUS, "PENDING", "REJECTED"),
+    ActivityKind.CALLER_BUDGET_CHANGED: Change("unitsPerMinute", None, "600"),
     ActivityKind.LOCATION_CHANGED: Change("name"),
     ActivityKind.LOCATION_DEACTIVATED: Change(_STATUS, "ACTIVE", "INACTIVE"),
     ActivityKind.LOCATION_REACTIVATED: Change(_STATUS, "INACTIVE", "ACTIVE"),

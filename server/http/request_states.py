@@ -9,6 +9,7 @@ from functools import cache, partial
 from domain.authorization import Principal
 from domain.times import Instant
 from loaders.backend import Backend, Listener
+from loaders.reads.caller_budgets import KnownBudgets
 from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.clock import Stamp
@@ -49,7 +50,7 @@ class RequestStates:
         self._lasts = timedelta(seconds=self._settings.request_seconds)
 
     @asynccontextmanager
-    async def open(self, readiness: Readiness) -> AsyncIterator[None]:
+    async def open(self, readiness: Readiness, budgets: KnownBudgets | None = None) -> AsyncIterator[None]:
         """Opens the table while the block runs, and watches it if the server's readiness depends on it."""
         async with open_store(self._connection) as store:
             if readiness.store is None or readiness.table is None:
@@ -57,7 +58,7 @@ class RequestStates:
                 yield
                 return
             watched = DynamoStore(WatchedTransport(store.transport, readiness.store), store.table)
-            async with watching(watched, readiness.store, readiness.table):
+            async with watching(watched, readiness.store, readiness.table, budgets):
                 self._use(watched)
                 yield
 

@@ -1,10 +1,10 @@
 """Rate limits: the budget of each caller, kept in the memory of this process."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from domain.budgets import Budget, BudgetState
+from domain.budgets import NO_OTHERS, Budget, BudgetState
 
 
 class CallerBudgets(Protocol):
@@ -19,17 +19,24 @@ class CallerBudgets(Protocol):
 class ProcessBudgets:
     """Budgets in the memory of this process; of very many, the least recently used one is dropped first.
 
-    `now` returns microseconds since 1970.
+    `now` returns microseconds since 1970; `others` has the callers whose budget is not the usual one.
     """
 
-    def __init__(self, budget: Budget, now: Callable[[], int], max_callers: int = 10_000) -> None:
-        self._budget = budget
+    def __init__(
+        self,
+        usual: Budget,
+        now: Callable[[], int],
+        others: Mapping[str, Budget] = NO_OTHERS,
+        max_callers: int = 10_000,
+    ) -> None:
+        self._usual = usual
         self._now = now
+        self._others = others
         self._max_callers = max_callers
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
     async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
-        self._full_at[caller], state = self._budget.charge(
+        self._full_at[caller], state = self._others.get(caller, self._usual).charge(
             self._full_at.pop(caller, 0), self._now(), units, taken, may_owe=may_owe
         )
         if len(self._full_at) > self._max_callers:

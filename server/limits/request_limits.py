@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from domain.authorization import Principal
-from domain.budgets import BudgetState
+from domain.budgets import BudgetState, caller_name
 from domain.errors import SmartLockerError, UnavailableError
 from resolvers.plan.price import Limit, Price
 from resolvers.request_state import RequestState
@@ -135,4 +135,4 @@ def rate_limited(message: str, retry_seconds: int) -> HttpError:
 
 def caller_key(principal: Principal) -> str:
     """Identifies a caller: a token and an API key of the same name are two."""
-    return f"{'key' if principal.by_key else 'token'} {principal.subject}"
+    return caller_name(principal.subject, by_key=principal.by_key)

@@ -3,13 +3,13 @@
 import fcntl
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from tempfile import TemporaryFile
 from typing import Final
 
-from domain.budgets import Budget, BudgetState
+from domain.budgets import NO_OTHERS, Budget, BudgetState
 
 _ENTRY: Final = struct.Struct("16sq")
 """The digest of a caller, and when its budget is full."""
@@ -32,11 +32,14 @@ class SharedBudgets:
     first is dropped: an entry whose budget is full says the same as no entry. `now` returns microseconds since 1970.
     """
 
-    def __init__(self, file: int, budget: Budget, now: Callable[[], int]) -> None:
+    def __init__(
+        self, file: int, usual: Budget, now: Callable[[], int], others: Mapping[str, Budget] = NO_OTHERS
+    ) -> None:
         self._file = file
         self._memory = mmap.mmap(file, _GROUPS * _GROUP_BYTES)
-        self._budget = budget
+        self._usual = usual
         self._now = now
+        self._others = others
 
     async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
         digest = blake2b(caller.encode(), digest_size=16).digest()
@@ -49,7 +52,8 @@ class SharedBudgets:
                 entry, full_at = self._least_used(group), 0
             else:
                 _, full_at = _ENTRY.unpack_from(self._memory, entry)
-            full_at, state = self._budget.charge(full_at, self._now(), units, taken, may_owe=may_owe)
+            budget = self._others.get(caller, self._usual)
+            full_at, state = budget.charge(full_at, self._now(), units, taken, may_owe=may_owe)
             self._memory[entry : entry + _ENTRY.size] = _ENTRY.pack(digest, full_at)
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN, _GROUP_BYTES, group)

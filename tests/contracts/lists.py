@@ -46,11 +46,13 @@ class ListExample:
     """Attributes that items have beside those of their records."""
     of: Codec[Any] | None = None
     """The kind of its items, where the list has items of any kind."""
+    by: str | None = None
+    """The field that identifies the items, where it is not the key's last argument."""
 
     @property
     def id_field(self) -> str:
         """The field that identifies the items."""
-        return list(signature(self.key).parameters)[-1]
+        return self.by or list(signature(self.key).parameters)[-1]
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -113,7 +115,7 @@ _AT_LOCATION = (keys.location_locker, keys.location_locker_index)
 _UNDECIDED = {"status": BookingStatus.PENDING, "reason": None, "decided_by": None, "decided_by_subject": None}
 _AT_LOCKER = {"locker_id": LONGEST.locker, "location_id": None, "reservation_id": LONGEST.reservation}
 _CODES = (keys.access_code, keys.purpose_index, _AT_LOCKER, _FINGERPRINT)
-_UNLIKELY = dict.fromkeys(("calendar_event_id", "payment_id", "api_key_id", "booking_id", "event_id"))
+_UNLIKELY = dict.fromkeys(("calendar_event_id", "payment_id", "api_key_id", "caller_id", "booking_id", "event_id"))
 
 _WEBHOOK = {"status": WebhookStatus.ACTIVE, "description": LONGEST.name}
 
@@ -138,6 +140,7 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-47": (keys.payment, not_indexed, {}, _FINGERPRINT),
     "QC-48": (keys.notification,),
     "QC-63": (keys.api_key, keys.api_key_index, {}, _FINGERPRINT),
+    "QC-65": (keys.caller_budget, not_indexed, {"subject": None}, {}, None, "key_id"),
     "QC-85": (keys.live_reservation,),
     "QC-101": _CODES,
     "QC-102": _CODES,

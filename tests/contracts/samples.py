@@ -92,7 +92,7 @@ _LONG: dict[str, Any] = {
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": tuple(LONGEST.key_owners),
     "features": tuple(LONGEST.features),
-    **dict.fromkeys(("created_by", "issued_by", "revoked_by", "decided_by_subject"), LONGEST.subject),
+    **dict.fromkeys(("created_by", "issued_by", "revoked_by", "set_by", "decided_by_subject"), LONGEST.subject),
     "actor_subject": LONGEST.subject,
     "happenings": "x" * 11_000,
     "happening": "x" * 2000,

@@ -28,7 +28,8 @@ from tests.mutations import MUTATIONS
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
-    1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks",
+    1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks "
+    "callerBudgets",
 }
 _TIMES = 4 * FACTOR
 COUNTS = {name: _TIMES * share for share, names in _SHARES.items() for name in names.split()} | {

@@ -100,6 +100,7 @@ CASES = [
     ),
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
+    Case(f"{{ callerBudgets(first: 1) {{ {PAGE} nodes {{ {everything('CallerBudget')} }} }} }}"),
     Case(
         f'{{ webhook(webhookId: "webhook-@tenant") {{ {everything("Webhook", "deliveries")} }} }}',
         optional=(("webhook", "location"),),

@@ -57,6 +57,7 @@ LISTS = {
     "pendingBookings": "",
     "apiKeys": "",
     "webhooks": "",
+    "callerBudgets": "",
     "activity": "",
     "locationFigures": "",
     "locationUsage": 'date: "2026-03-10", ',

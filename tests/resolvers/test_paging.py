@@ -20,6 +20,7 @@ from tests.places import PAY, REJECT, approve, book, create_location, ulid
 from tests.wire import Wire
 
 CREATE_KEY = mutation("createApiKey", "secret")
+SET_BUDGET = mutation("setCallerBudget", "callerBudget { burst }")
 PAGING = "first: $first, after: $after, last: $last, before: $before"
 PAGE = "nextCursor pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
 LOCKERS = f"""query ($first: Int, $after: String, $last: Int, $before: String) {{ owner(ownerId: "acme") {{
@@ -96,6 +97,7 @@ EVERY = {
     "Query.locations": ("locations", "code", True),
     "Query.pendingBookings": ("pendingBookings", "bookingId", False),
     "Query.apiKeys": ("apiKeys", "keyId", True),
+    "Query.callerBudgets": ("callerBudgets", "keyId", False),
     "Query.webhooks": ("webhooks", "webhookId", False),
     "Owner.webhooks": ('owner(ownerId: "ada") { webhooks', "webhookId", False),
     "Webhook.deliveries": ('webhook(webhookId: "k0") { deliveries', "activityId", True),
@@ -156,6 +158,7 @@ async def test_every_list_is_paged_in_its_order_in_both_directions(api: Api, clo
         await api.mutate(REJECT, bookingId=f"bob-{key}", reason="No", expectedVersion=1)
         await api.mutate(PAY, bookingId="k0", paymentId=key, amount={"amount": 1, "currency": "EUR"})
         await api.mutate(CREATE_KEY, keyId=key, name="Door", role="DEVICE", lockerId="k0")
+        await api.mutate(SET_BUDGET, keyId=key, unitsPerMinute=1)
         await webhooks.create(api, key)
         await webhooks.deliver(backend, "k0", key)
         clock.move(milliseconds=number % 2)  # some are of the same millisecond

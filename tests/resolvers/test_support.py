@@ -11,6 +11,7 @@ from tests.principals import SUPPORT, owner
 from tests.wire import Wire
 
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
+SET_BUDGET = mutation("setCallerBudget", "callerBudget { burst }")
 LOG = "{ activity(orderBy: ASC, first: 100) { nodes { id kind keyId actor { role subject } } } }"
 OF_LOCKER = '{ locker(lockerId: "l1") { activity(first: 1) { nodes { kind actor { role subject } } } } }'
 DETAILS = """{ reservation(lockerId: "l1", reservationId: "r1") {
@@ -42,19 +43,24 @@ async def test_support_clears_the_lockout_of_every_door_and_the_log_names_its_ro
     assert seen == [{"kind": "DOOR_LOCKOUT_CLEARED", "actor": {"role": "SUPPORT", "subject": None}}]
 
 
-async def test_support_does_not_see_what_happened_to_api_keys(api: Api, backend: Backend) -> None:
+async def test_support_does_not_see_what_happened_to_api_keys_and_budgets(api: Api, backend: Backend) -> None:
     await api.owner("ada")
     await api.mutate(CREATE_KEY, keyId="key-1", name="Door", role="DEVICE", lockerId="l1")
     await api.locker("l1", "ada")
+    await api.mutate(SET_BUDGET, subject="ada", unitsPerMinute=1)
     await keep_history(backend.store)
     of_admin, support = await log_of(api), api.by(SUPPORT)
-    assert [entry["kind"] for entry in of_admin] == ["OWNER_CREATED", "API_KEY_CREATED", "LOCKER_REGISTERED"]
+    assert [entry["kind"] for entry in of_admin[:3]] == ["OWNER_CREATED", "API_KEY_CREATED", "LOCKER_REGISTERED"]
+    assert [entry["kind"] for entry in of_admin[3:]] == ["CALLER_BUDGET_CHANGED"]
     of_support = await log_of(support)
-    assert of_support == [entry for entry in of_admin if entry["kind"] != "API_KEY_CREATED"]
+    assert of_support == [of_admin[0], of_admin[2]]
     query = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"
     answer = await support.send(query, ids=[entry["id"] for entry in of_admin])
-    assert [entry and entry["id"] for entry in answer["data"]["nodes"]] == [of_admin[0]["id"], None, of_admin[2]["id"]]
-    assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]
+    assert [entry and entry["id"] for entry in answer["data"]["nodes"]] == [
+        *(of_admin[0]["id"], None),
+        *(of_admin[2]["id"], None),
+    ]
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"] * 2
     hidden = await api.client.post(
         "/graphql", json={"query": LOG}, headers={**support.headers, "SmartLocker-Cost": "1"}
     )

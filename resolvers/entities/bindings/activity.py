@@ -38,8 +38,8 @@ def sees_of_locker(principal: Principal, activity: PastActivity, owner_id: Owner
 
 
 def sees_in_log(principal: Principal, activity: PastActivity) -> bool:
-    """Whether a caller who sees all may see the object that an activity names: support sees no API keys."""
-    return is_admin(principal) or activity.api_key_id is None
+    """Whether a caller who sees all may see what an activity names: support sees neither API keys nor callers."""
+    return is_admin(principal) or (activity.api_key_id is None and activity.caller_id is None)
 
 
 def sees_activity(principal: Principal, activity: PastActivity, locker: Locker | None) -> bool:

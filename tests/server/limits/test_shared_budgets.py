@@ -23,13 +23,15 @@ asyncio.run(spend())
 
 async def test_what_one_worker_charges_another_finds_charged() -> None:
     with budget_memory() as memory:
-        one, other = (SharedBudgets(memory, BUDGET, lambda: SECOND) for _ in range(2))
+        others = {"mia": Budget(60, 2)}
+        one, other = (SharedBudgets(memory, BUDGET, lambda: SECOND, others) for _ in range(2))
         assert (await one.take("ada", 4)).remaining == 6
         assert (await other.take("ada", 3)).remaining == 3
         rejected = await one.take("ada", 5)
         assert (rejected.remaining, rejected.retry_seconds) == (3, 2)
         assert (await other.take("ada", 4, taken=1)).remaining == 0
         assert (await other.take("bob", 1)).remaining == 9
+        assert (await other.take("mia", 1)).remaining == 1
 
 
 async def test_a_budget_refills_with_time() -> None:

@@ -115,6 +115,8 @@ export type ActivityKind =
   | 'API_KEY_CREATED'
   /** An API key was revoked. */
   | 'API_KEY_REVOKED'
+  /** A caller got a budget of its own, another one, or the usual one again. */
+  | 'CALLER_BUDGET_CHANGED'
   /** A webhook was created. */
   | 'WEBHOOK_CREATED'
   /** A webhook was changed, or got another secret. */
