@@ -21,10 +21,10 @@ test: $(VENV)/tested $(VENV)/deploy-tools lint
 	@$(BIN)/python -m tests.browser.program
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
-# The tests that start no server, but for the longest, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
+# The tests that start no server, but for the longest, at most six cases of each, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
 coverage: $(VENV)/tested
 	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-		$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term \
+		$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cases 6 --cov --cov-report term \
 		tests/domain tests/loaders tests/resolvers tests/server \
 		$(addprefix --ignore tests/,loaders/test_damages.py resolvers/test_migrated_facts.py resolvers/test_no_n_plus_one.py)
 
