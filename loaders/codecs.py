@@ -212,6 +212,17 @@ class TableState:
     """Whether servers refuse all changes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverdueStay:
+    """A reservation that is over and still occupies its locker."""
+
+    locker_id: LockerId
+    reservation_id: ReservationId
+    owner_id: OwnerId
+    start_at: Instant
+    overdue_since: Instant
+
+
 def _due_index(stored: StoredReservation) -> dict[str, str]:
     made = stored.reservation
     return keys.due_index(stored.due_shard, made.end_at, made.locker_id, made.reservation_id)
@@ -223,12 +234,41 @@ def _webhook_index(webhook: Webhook) -> dict[str, str]:
     return keys.webhook_index(webhook.owner_id, webhook.created_at, webhook.webhook_id)
 
 
-LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)
+def _location_index(stored: StoredReservation) -> dict[str, str]:
+    made, place = stored.reservation, stored.location_id
+    return {} if place is None else keys.reservation_index(place, made.start_at, made.locker_id, made.reservation_id)
+
+
+LOCKER = Codec(
+    Locker,
+    "LOCKER",
+    keys.locker,
+    index=lambda one: keys.locker_index(one.status, one.locker_id),
+    largest=2000,
+    usual=350,
+)
+OVERDUE_STAY = Codec(
+    OverdueStay,
+    "OVERDUE_STAY",
+    keys.overdue_stay,
+    index=lambda one: keys.overdue_index(one.overdue_since, one.locker_id),
+    largest=700,
+    usual=350,
+)
 OWNER_LOCKER = Codec(LockerSummary, "OWNER_LOCKER", keys.owner_locker, largest=2000, usual=300)
-OWNER = Codec(Owner, "OWNER", keys.owner, largest=2000, usual=350)
+OWNER = Codec(
+    Owner,
+    "OWNER",
+    keys.owner,
+    index=lambda one: keys.owner_index(one.created_at, one.owner_id),
+    largest=2000,
+    usual=350,
+)
 EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM", keys.email_claim, largest=2000, usual=200)
 RESERVATION = Codec(Reservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
-STORED_RESERVATION = Codec(StoredReservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
+STORED_RESERVATION = Codec(
+    StoredReservation, "RESERVATION", keys.reservation, index=_location_index, largest=1900, usual=350
+)
 LIVE_RESERVATION = Codec(Reservation, "LIVE_RESERVATION", keys.live_reservation, largest=1900, usual=350)
 STORED_LIVE_RESERVATION = Codec(
     StoredReservation,
@@ -268,7 +308,14 @@ BOOKING = Codec(
     usual=700,
 )
 REQUESTED_BOOKING = Codec(RequestedBooking, "BOOKING", keys.booking, largest=19_300, usual=700)
-OWNER_BOOKING = Codec(Booking, "OWNER_BOOKING", keys.owner_booking, largest=19_300, usual=700)
+OWNER_BOOKING = Codec(
+    Booking,
+    "OWNER_BOOKING",
+    keys.owner_booking,
+    index=lambda one: keys.booking_index(one.location_id, one.status, one.date, one.booking_id),
+    largest=19_300,
+    usual=700,
+)
 CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT", keys.calendar_slot, largest=2600, usual=400)
 CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM", keys.calendar_claim, largest=1800, usual=300)
 PAYMENT = Codec(Payment, "PAYMENT", keys.payment, largest=1800, usual=350)

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.access_codes import CodeId
 from domain.api_keys import ApiKeyId
-from domain.bookings import BookingId, DaySlot
+from domain.bookings import BookingId, BookingStatus, DaySlot
 from domain.models import (
     Door,
     EventId,
@@ -27,7 +27,16 @@ from domain.models import (
 )
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
 from domain.webhooks import WebhookId
-from loaders.table.positions import Between, IndexPartition, IndexUntil, Key, KeyRange, Position, Prefix
+from loaders.table.positions import (
+    Between,
+    IndexBetween,
+    IndexPartition,
+    IndexUntil,
+    Key,
+    KeyRange,
+    Position,
+    Prefix,
+)
 
 LOG_SHARDS = 4
 """The parts of the log: each takes some 500 transactions a second."""
@@ -291,6 +300,63 @@ def pending_index(requested_at: Instant, booking_id: BookingId) -> dict[str, str
     return {"GSI1PK": "BOOKING#PENDING", "GSI1SK": f"{requested_at}#{booking_id}"}
 
 
+def owner_index(created_at: Instant, owner_id: OwnerId) -> dict[str, str]:
+    """The index attributes of an owner: among all owners, by creation."""
+    return {"GSI1PK": owners().pk, "GSI1SK": f"{created_at}#{owner_id}"}
+
+
+def owners() -> IndexPartition:
+    """All owners, by creation."""
+    return IndexPartition("OWNER")
+
+
+def locker_index(status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
+    """The index attributes of a locker: among all lockers of its status, in one of the parts of that list."""
+    return {"GSI1PK": lockers_of_status(status, shard_of(locker_id)).pk, "GSI1SK": locker_id}
+
+
+def lockers_of_status(status: LockerStatus, shard: int) -> IndexPartition:
+    """A part of all lockers of a status."""
+    return IndexPartition(f"LOCKER#{status}#{shard}")
+
+
+def booking_index(location_id: LocationId, status: BookingStatus, date: Day, booking_id: BookingId) -> dict[str, str]:
+    """The index attributes of a booking: among those at its location with its status, by date."""
+    return {"GSI1PK": location_bookings(location_id, status).pk, "GSI1SK": f"{date}#{booking_id}"}
+
+
+def location_bookings(location_id: LocationId, status: BookingStatus) -> IndexPartition:
+    """The bookings at a location with a status, by date."""
+    return IndexPartition(f"LOCATION#{location_id}#BOOKING#{status}")
+
+
+def reservation_index(
+    location_id: LocationId, start_at: Instant, locker_id: LockerId, reservation_id: ReservationId
+) -> dict[str, str]:
+    """The index attributes of a reservation: among those at the location where it was made, by start."""
+    return {"GSI1PK": location_reservations(location_id).pk, "GSI1SK": f"{start_at}#{locker_id}#{reservation_id}"}
+
+
+def location_reservations(location_id: LocationId, start: Instant = EARLIEST, end: Instant = LATEST) -> IndexBetween:
+    """The reservations that were made at a location and start from `start` to `end`, both included."""
+    return IndexBetween(f"LOCATION#{location_id}#RES", start, f"{end}~")
+
+
+def overdue_stay(locker_id: LockerId) -> Key:
+    """The reservation that is over and still occupies a locker."""
+    return Key(f"LOCKER#{locker_id}", "OVERDUE")
+
+
+def overdue_index(overdue_since: Instant, locker_id: LockerId) -> dict[str, str]:
+    """The index attributes of an overdue stay: among all of them, by when they began."""
+    return {"GSI1PK": overdue_stays().pk, "GSI1SK": f"{overdue_since}#{locker_id}"}
+
+
+def overdue_stays() -> IndexPartition:
+    """All overdue stays, by when they began."""
+    return IndexPartition("OVERDUE")
+
+
 def owner_locker_index(owner_id: OwnerId, status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
     return {"GSI1PK": owner_lockers_by_status(owner_id, status).pk, "GSI1SK": locker_id}
 
@@ -337,7 +403,12 @@ def log_stamp_of(place: str) -> Instant:
 
 def log_shard(place: str) -> int:
     """The part of the log of a location or, without one, of an owner."""
-    return zlib.crc32(place.encode()) % LOG_SHARDS
+    return shard_of(place)
+
+
+def shard_of(name: str) -> int:
+    """The part of what is divided in as many parts as the log."""
+    return zlib.crc32(name.encode()) % LOG_SHARDS
 
 
 def log_lease(shard: int) -> Key:
@@ -608,6 +679,8 @@ def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
             return f"PK = {pk}", f"SK begins_with {prefix}"
         case Between(pk, low, high):
             return f"PK = {pk}", f"SK BETWEEN {low} AND {high}"
+        case IndexBetween(pk, low, high):
+            return "index GSI1", f"GSI1PK = {pk}, GSI1SK BETWEEN {low} AND {high}"
         case IndexUntil(pk, high):
             return "index GSI1", f"GSI1PK = {pk}, GSI1SK <= {high}"
         case IndexPartition(pk):

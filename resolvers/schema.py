@@ -88,6 +88,7 @@ _PLURALS = {
     "LocationUsage": "usages of locations",
     "StoredItem": "stored items",
     "WebhookDelivery": "deliveries of webhooks",
+    "OverdueReservation": "overdue reservations",
 }
 
 

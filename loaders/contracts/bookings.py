@@ -48,7 +48,7 @@ REQUEST_BOOKING = WriteContract(
     reads=(BatchRead(items=(_LOCATION_READ, ItemRead("booking", REQUESTED_BOOKING))),),
     steps=(
         put("booking", _PENDING, IS_NEW, index_writes=1),
-        put("copy", OWNER_BOOKING, None, item_bytes=_PENDING.largest),
+        put("copy", OWNER_BOOKING, None, item_bytes=_PENDING.largest, index_writes=1),
         check("owner", OWNER, EXISTS),
         _LOCATION,
         update(
@@ -105,7 +105,7 @@ DECIDE_BOOKING = WriteContract(
     rounds=12,
     steps=(
         update("booking", BOOKING, "#version = :expectedVersion AND #status = :readStatus", index_writes=1),
-        put("copy", OWNER_BOOKING, None),
+        put("copy", OWNER_BOOKING, None, index_writes=2),
         _SLOT,
         delete(
             "freed half day",
@@ -169,6 +169,18 @@ OWNER_BOOKINGS = ReadPage(
     note="By date. The copy has everything that is shown.",
     cardinality="Up to some 1,000 an owner.",
     hot_partition="Low: one owner's partition.",
+)
+
+LOCATION_BOOKINGS = ReadPage(
+    id="QC-175",
+    purpose="Bookings at a location, or those with a given status",
+    range=keys.location_bookings,
+    codec=OWNER_BOOKING,
+    orders=(Order.ASC, Order.DESC),
+    note="By date. The status is part of the index key, so nothing is filtered. Without a status, one Query for each "
+    "status, merged by date.",
+    cardinality="Up to some 1,000 a location and year.",
+    hot_partition="Low: one location's bookings of one status.",
 )
 
 RECORD_PAYMENT = WriteContract(

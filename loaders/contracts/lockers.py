@@ -15,7 +15,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER, OWNER_LOCKER
+from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OVERDUE_STAY, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
@@ -28,7 +28,7 @@ _AS_READ = (
 )
 
 # Each transaction is conditioned on the locker as it was read, so its copies are written whole, whatever is there.
-_LOCKER_AS_READ = update("locker", LOCKER, _AS_READ)
+LOCKER_AS_READ = update("locker", LOCKER, _AS_READ, index_writes=1)
 _OWNER_COPY = put("copy", OWNER_LOCKER, None, index_writes=1)
 _LOCATION_COPY = put("location copy", LOCATION_LOCKER, None, when="the locker is at a location", index_writes=1)
 _COPIES = (_OWNER_COPY, _LOCATION_COPY)
@@ -43,9 +43,12 @@ _ROUNDS = 2
 """A locker may become overdue once while it is changed."""
 
 
-# A change of status moves each copy within the index.
-STATUS_RULES = (_LOCKER_AS_READ, *(replace(copy, index_writes=2) for copy in _COPIES))
+# A change of status moves the locker and each copy within the index.
+STATUS_RULES = tuple(replace(rule, index_writes=2) for rule in (LOCKER_AS_READ, *_COPIES))
 """The steps that change the status of a locker and of its copies."""
+OVERDUE_ENDS = delete(
+    "overdue stay", OVERDUE_STAY, None, when="a reservation that is over has occupied it", index_writes=1
+)
 
 
 LOCKER_BY_ID = ReadOne(
@@ -81,13 +84,25 @@ OWNER_LOCKERS_BY_STATUS = ReadPage(
     hot_partition="As QC-02: a status change writes to two partitions of the index.",
 )
 
+LOCKERS_BY_STATUS = ReadPage(
+    id="QC-172",
+    purpose="All lockers with a given status",
+    range=keys.lockers_of_status,
+    codec=LOCKER,
+    note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. The list has "
+    f"{keys.LOG_SHARDS} parts, merged by one Query for each. A change of status appears within moments.",
+    cardinality="Up to 50,000 lockers.",
+    hot_partition="Medium: a change of status writes to two partitions of the index, each of which takes about 1,000 "
+    "small writes a second.",
+)
+
 CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
     rounds=_ROUNDS,
-    steps=(*STATUS_RULES, *_OFFERS),
-    most_steps=5,
+    steps=(*STATUS_RULES, OVERDUE_ENDS, *_OFFERS),
+    most_steps=6,
     emits=(ActivityKind.LOCKER_STATUS_CHANGED,),
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),
     note=f"The transition is checked before anything is written. {REPEATED_CHANGE}",
@@ -103,7 +118,7 @@ TRANSFER_LOCKER = WriteContract(
     reads=(_LOCKER_READ,),
     rounds=_ROUNDS,
     steps=(
-        _LOCKER_AS_READ,
+        LOCKER_AS_READ,
         delete("old copy", OWNER_LOCKER, None, index_writes=1),
         check("new owner", OWNER, EXISTS),
         *_COPIES,
@@ -121,7 +136,13 @@ TRANSFER_LOCKER = WriteContract(
 REGISTER_LOCKER = WriteContract(
     id="QC-11",
     purpose="Register a locker",
-    steps=(put("locker", LOCKER, IS_NEW), *_COPIES, check("owner", OWNER, EXISTS), _LOCATION_IS_ACTIVE, _OFFER),
+    steps=(
+        put("locker", LOCKER, IS_NEW, index_writes=1),
+        *_COPIES,
+        check("owner", OWNER, EXISTS),
+        _LOCATION_IS_ACTIVE,
+        _OFFER,
+    ),
     most_steps=7,
     emits=(ActivityKind.LOCKER_REGISTERED,),
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
@@ -138,7 +159,7 @@ CHANGE_LOCKER = WriteContract(
     reads=(_LOCKER_READ,),
     rounds=_ROUNDS,
     steps=(
-        _LOCKER_AS_READ,
+        LOCKER_AS_READ,
         *_COPIES,
         delete("old location copy", LOCATION_LOCKER, None, when="the locker leaves a location", index_writes=1),
         _LOCATION_IS_ACTIVE,

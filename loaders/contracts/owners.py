@@ -9,9 +9,10 @@ from domain.errors import (
     NotFoundError,
     VersionConflictError,
 )
+from loaders import keys
 from loaders.codecs import EMAIL_CLAIM, OWNER
-from loaders.contracts.base import Consistency
-from loaders.contracts.reading import ReadOne
+from loaders.contracts.base import Consistency, Order
+from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import IS_NEW, REPEATED_CHANGE, ItemRead, delete, put, update
 from loaders.contracts.writing import WriteContract
 
@@ -23,6 +24,17 @@ OWNER_BY_ID = ReadOne(
     errors=(NotFoundError, BadInputError, ForbiddenError),
     cardinality="One item an owner.",
     hot_partition="Medium for a large organization: its profile shares the partition with its lists.",
+)
+
+OWNERS = ReadPage(
+    id="QC-170",
+    purpose="All owners",
+    range=keys.owners,
+    codec=OWNER,
+    orders=(Order.DESC, Order.ASC),
+    note="Newest first unless asked otherwise.",
+    cardinality="Up to some 100,000 owners.",
+    hot_partition="Low: owners are created and changed rarely, and the list is for admins.",
 )
 
 OWNER_BY_EMAIL = ReadOne(
@@ -42,8 +54,8 @@ SAVE_OWNER = WriteContract(
     variants=("create", "update"),
     reads=(ItemRead("owner", OWNER, only=("update",)),),
     steps=(
-        put("new owner", OWNER, IS_NEW, when="creating"),
-        update("owner", OWNER, "#version = :expectedVersion", when="updating"),
+        put("new owner", OWNER, IS_NEW, when="creating", index_writes=1),
+        update("owner", OWNER, "#version = :expectedVersion", when="updating", index_writes=1),
         put(
             "claim",
             EMAIL_CLAIM,

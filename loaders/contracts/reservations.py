@@ -30,6 +30,7 @@ from loaders.codecs import (
     LIVE_RESERVATION,
     LOCKER,
     NOTIFICATION,
+    OVERDUE_STAY,
     OWNER,
     OWNER_RESERVATION,
     REFERENCE_CLAIM,
@@ -42,7 +43,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.lockers import GONE_OFFER, STATUS_RULES
+from loaders.contracts.lockers import GONE_OFFER, LOCKER_AS_READ, OVERDUE_ENDS, STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import (
     IS_NEW,
@@ -120,6 +121,7 @@ _CHANGE_RULES = (
         "reservation",
         RESERVATION,
         f"#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion AND {_MARK_AS_READ}",
+        index_writes=1,
     ),
     put("reservation copy", OWNER_RESERVATION, None),
     # Its place in the index changes with its end.
@@ -174,7 +176,7 @@ CREATE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
-        put("reservation", STORED_RESERVATION, IS_NEW),
+        put("reservation", STORED_RESERVATION, IS_NEW, index_writes=1),
         put("claim", RESERVATION_CLAIM, IS_NEW),
         # Its key has no locker id: with the same id and start at another locker it would replace that one's copy.
         put("copy", OWNER_RESERVATION, IS_NEW),
@@ -373,7 +375,12 @@ _OVERSTAY = put(
     item_bytes=600,
 )
 _NOT_FOR_CHECK_IN = {"no live copy", "free slot", "notification", "no pointer", "still no pointer"}
-CHECK_IN_RULES = (*(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN), *STATUS_RULES, _OVERSTAY)
+CHECK_IN_RULES = (
+    *(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
+    *STATUS_RULES,
+    OVERDUE_ENDS,
+    _OVERSTAY,
+)
 """The steps that check a reservation in and make its locker OCCUPIED."""
 
 USE_RESERVATION = WriteContract(
@@ -384,8 +391,8 @@ USE_RESERVATION = WriteContract(
     fallbacks=_EXISTING_FALLBACKS,
     settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
-    steps=(*_CHANGE_RULES, *STATUS_RULES, _LOCKER_IS_OWNED, _OVERSTAY),
-    most_steps=11,
+    steps=(*_CHANGE_RULES, *STATUS_RULES, OVERDUE_ENDS, _LOCKER_IS_OWNED, _OVERSTAY),
+    most_steps=12,
     emits=(
         ActivityKind.RESERVATION_STARTED,
         ActivityKind.RESERVATION_RELEASED,
@@ -435,9 +442,11 @@ END_RESERVATION = WriteContract(
             "reservation",
             STORED_RESERVATION,
             "#status = :live AND #endAt = :readEnd AND #version = :readVersion AND attribute_not_exists(#endedAs)",
+            index_writes=1,
         ),
         put("live copy", STORED_LIVE_RESERVATION, None, index_writes=1),
-        replace(STATUS_RULES[0], name="occupied locker", when="the reservation still occupies its locker"),
+        replace(LOCKER_AS_READ, name="occupied locker", when="the reservation still occupies its locker"),
+        put("overdue stay", OVERDUE_STAY, None, when="the reservation still occupies its locker", index_writes=1),
         check(
             "left locker",
             LOCKER,
@@ -445,14 +454,14 @@ END_RESERVATION = WriteContract(
             when="it was checked in, and does not occupy its locker any more",
         ),
     ),
-    most_steps=3,
+    most_steps=4,
     emits=(ActivityKind.RESERVATION_ENDED, ActivityKind.RESERVATION_OVERDUE),
     log_entries=2,
     errors=(UnavailableError,),
     note="Only the sweeper of a part of the log sends it, ten seconds after the end: then it is over by the clock of "
     "every server. The mark makes it happen once, even if two servers send it, and is no new version. The "
     "live copy leaves the index, and a locker that is still occupied knows since when it is overdue.",
-    cardinality="The reservation, its live copy and its locker.",
+    cardinality="The reservation, its live copy and its locker; of one that is overdue, its place in that list.",
     hot_partition="Low: one locker's partition.",
 )
 
@@ -508,4 +517,28 @@ DETAILS_OF_RESERVATION = ReadOne(
     note="Read only where these are selected, by the owner who made the reservation.",
     cardinality="At most one item a reservation.",
     hot_partition="Low: one locker's partition.",
+)
+
+LOCATION_RESERVATIONS = ReadPage(
+    id="QC-174",
+    purpose="Reservations that were made at a location, in a time window",
+    range=keys.location_reservations,
+    codec=RESERVATION,
+    orders=_BOTH,
+    note="By start time; both bounds are included. A reservation stays with the location at which its locker was when "
+    "it was made, also when the locker is moved: figures count it there, too.",
+    cardinality="Up to some 100,000 a location.",
+    hot_partition="Medium: each reservation of a busy location is written to its partition of the index.",
+)
+
+OVERDUE_RESERVATIONS = ReadPage(
+    id="QC-173",
+    purpose="Reservations that are over and still occupy their lockers",
+    range=keys.overdue_stays,
+    codec=OVERDUE_STAY,
+    orders=_BOTH,
+    note="By when they ended. Each is written when its end is logged (QC-141), and deleted with the change that "
+    "empties the locker or gives it to somebody else.",
+    cardinality="Some 1 in 100 lockers.",
+    hot_partition="Low: few reservations become overdue.",
 )

@@ -6,7 +6,7 @@ from loaders.contracts.reading import ReadOne
 from loaders.contracts.write_parts import IS_NEW, ItemRead, put
 from loaders.contracts.writing import WriteContract
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 """The format that this version reads and writes.
 
 1: a table without a state item. 2: the copies of lockers are in the index by status, and the active pointers store the

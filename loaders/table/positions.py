@@ -147,4 +147,20 @@ class IndexUntil(IndexPartition):
         return "#GSI1PK = :pk AND #GSI1SK <= :high", {":pk": self.pk, ":high": self.high}
 
 
+@dataclass(frozen=True, slots=True)
+class IndexBetween(IndexPartition):
+    """A part of a partition of the index, from one sort key to another, both included."""
+
+    low: str
+    high: str
+
+    def __contains__(self, key: Position) -> bool:
+        return isinstance(key, IndexKey) and key.index_pk == self.pk and self.low <= key.index_sk <= self.high
+
+    @property
+    def condition(self) -> tuple[str, dict[str, str]]:
+        values = {":pk": self.pk, ":low": self.low, ":high": self.high}
+        return "#GSI1PK = :pk AND #GSI1SK BETWEEN :low AND :high", values
+
+
 KeyRange: TypeAlias = Prefix | Between | IndexPartition

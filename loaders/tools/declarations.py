@@ -43,6 +43,7 @@ from loaders.table.values import Item
 from loaders.tools.kinds import PENDING, RATE
 from loaders.writes.booking_steps import notification_of, slots_of_booking
 from loaders.writes.lockers import copies_of
+from loaders.writes.moments import overdue_stay
 from loaders.writes.owners import claim_of as email_claim_of
 from loaders.writes.reservation_steps import claim_of, end_notification, slot_of
 from loaders.writes.timeline import live_copy_of
@@ -144,8 +145,13 @@ def _due(codec: Codec[Any], record: Any) -> Dues:
     return {codec.key_of(record): Due(codec.encode(record))}
 
 
-def _of_locker(locker: Locker, _: World) -> Dues:
-    return {key: Due(attributes) for key, attributes in copies_of(locker).items()}
+def _of_locker(locker: Locker, world: World) -> Dues:
+    dues = {key: Due(attributes) for key, attributes in copies_of(locker).items()}
+    if locker.overdue_since is not None and locker.occupied_by is not None:
+        claim = world.record(codecs.RESERVATION_CLAIM, keys.reservation_claim(locker.locker_id, locker.occupied_by))
+        made = None if claim is None else world.record(codecs.RESERVATION, _reservation(claim))
+        dues |= {} if made is None else _due(codecs.OVERDUE_STAY, overdue_stay(made))
+    return dues
 
 
 def _of_owner(owner: Owner, _: World) -> Dues:
@@ -316,6 +322,7 @@ _DECLARED = (
     Kind(codec=codecs.OWNER_LOCKER, invariant="I4", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCATION_LOCKER, invariant="I3", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCKER_OFFER, invariant="I3", follows=lambda offer, _: keys.locker(offer.locker_id)),
+    Kind(codec=codecs.OVERDUE_STAY, follows=lambda stay, _: keys.locker(stay.locker_id)),
     Kind(codec=codecs.OWNER, leads=_of_owner),
     Kind(codec=codecs.EMAIL_CLAIM, follows=lambda claim, _: keys.owner(claim.owner_id)),
     Kind(codec=codecs.LOCATION, leads=_of_location, refers=_manager),

@@ -230,6 +230,8 @@ def change_steps(contract: WriteContract, current: Locker, changed: Locker) -> l
         steps.append(contract.step("old location copy", (old_location, locker_id)))
     if new_location not in {None, old_location}:
         steps.append(contract.step("location", (new_location,), active=LocationStatus.ACTIVE))
+    if current.overdue_since is not None and changed.overdue_since is None:
+        steps.append(contract.step("overdue stay", (locker_id,)))
     return steps + _offer_steps(contract, current, changed)
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from domain.activity import ActivityKind, reservation_happening
 from domain.errors import TooManyChangesError
-from domain.models import Locker, Reservation, ReservationOutcome, ReservationStatus
+from domain.models import Locker, Reservation, ReservationOutcome, ReservationStatus, record_from
 from domain.schedule import CLOCK_SKEW, has_ended_everywhere, outcome_of
 from domain.times import Instant, shift
 from loaders.backend import Backend
-from loaders.codecs import StoredReservation
+from loaders.codecs import OverdueStay, StoredReservation
 from loaders.concurrency import together
 from loaders.contracts.base import Order
 from loaders.contracts.reservations import DUE_RESERVATIONS, END_RESERVATION
@@ -82,6 +82,11 @@ async def _end(backend: Backend, due: Reservation, now: Instant) -> None:
         logger.warning("the end of a reservation is not logged yet: %s", error)
 
 
+def overdue_stay(made: Reservation) -> OverdueStay:
+    """A reservation that is over and occupies its locker, as it is in that list."""
+    return record_from(OverdueStay, made, overdue_since=made.end_at)
+
+
 def _is_due(stored: StoredReservation, now: Instant) -> bool:
     made = stored.reservation
     is_live = made.status is ReservationStatus.ACTIVE and stored.ended_as is None
@@ -100,6 +105,7 @@ def _steps(ended: StoredReservation, locker: Locker) -> list[Step]:
         case ReservationOutcome.OCCUPIED:
             since = {"overdueSince": made.end_at}
             steps.append(contract.step("occupied locker", place, since, **locker_as_read(locker)))
+            steps.append(contract.record_step("overdue stay", overdue_stay(made)))
         case ReservationOutcome.COMPLETED:
             # Record and locker are not read at the same moment: a late check-in may lie between.
             steps.append(contract.step("left locker", place, reservationId=made.reservation_id))

@@ -6,7 +6,7 @@ from typing import Any
 import strawberry
 
 from domain.authorization import MOST_AUDIENCES
-from domain.bookings import check_calendar_window
+from domain.bookings import BookingStatus, check_calendar_window
 from domain.commands import locations as commands
 from domain.ids import argument, check_code, check_id
 from domain.models import Address as AddressRecord
@@ -15,7 +15,7 @@ from domain.models import LocationStatus, LockerSize, LockerStatus
 from domain.times import Instant, count_days
 from loaders.contracts.access_codes import LOCATION_LOCKOUT
 from loaders.contracts.activity import LOCATION_ACTIVITY, PUBLIC_ACTIVITY
-from loaders.contracts.bookings import LOCATION_CALENDAR
+from loaders.contracts.bookings import LOCATION_BOOKINGS, LOCATION_CALENDAR
 from loaders.contracts.events import LOCATION_EVENTS
 from loaders.contracts.locations import (
     CHANGE_LOCATION,
@@ -28,6 +28,7 @@ from loaders.contracts.locations import (
     LOCATIONS_BY_STATUS,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reservations import LOCATION_RESERVATIONS
 from loaders.pages import ALL_TIMES
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from loaders.writes import locations as writes
@@ -41,11 +42,13 @@ from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCAT
 from resolvers.entities.activity import Activity, history
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 from resolvers.entities.bindings.offers import DEFAULT, Available, Found, OfferedPages
+from resolvers.entities.bookings import Booking
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.figures import LocationFigures, LocationUsage, location_figures, location_usage
 from resolvers.entities.lockers import Locker
+from resolvers.entities.reservations import Reservation
 
 _SLOTS_A_DAY = 2
 _OWNER_IDS = Argument(
@@ -170,6 +173,24 @@ class Location(Node):
         rule=STAFF,
         description="Failed attempts to open the location's door with a code; null if there were none. For admins and "
         "support.",
+    )
+    reservations: Connection[Reservation] | None = pages(
+        LOCATION_RESERVATIONS,
+        key="location_id",
+        window=ALL_TIMES,
+        rule=STAFF,
+        arguments=[in_window("start time of a reservation")],
+        description="Reservations that were made while their lockers were at the location, by start time, including "
+        "canceled and expired ones. A locker that is moved does not take them along. For admins and support.",
+    )
+    bookings: Connection[Booking] | None = pages(
+        LOCATION_BOOKINGS,
+        kind=MergedPages,
+        key="location_id",
+        merged=("status", tuple(BookingStatus)),
+        rule=STAFF,
+        arguments=[Argument("status", BookingStatus | None, "Status that the bookings must have; any if left out.")],
+        description="Bookings at the location by date. For admins and support.",
     )
     activity: Connection[Activity] | None = history(
         LOCATION_ACTIVITY,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
@@ -11,6 +13,7 @@ from domain.ids import check_id
 from domain.models import Locker as Record
 from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
+from loaders.codecs import OverdueStay
 from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
 from loaders.contracts.activity import LOCKER_ACTIVITY
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
@@ -19,18 +22,25 @@ from loaders.contracts.lockers import (
     CHANGE_LOCKER,
     CHANGE_LOCKER_STATUS,
     LOCKER_BY_ID,
+    LOCKERS_BY_STATUS,
     REGISTER_LOCKER,
     TRANSFER_LOCKER,
 )
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import LOCKER_RESERVATIONS, RETIRE_LOCKER
+from loaders.contracts.reservations import (
+    LOCKER_RESERVATIONS,
+    OVERDUE_RESERVATIONS,
+    RESERVATION_BY_KEY,
+    RETIRE_LOCKER,
+)
+from loaders.keys import LOG_SHARDS
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, current_entity
 from resolvers.api.relay import Connection, Node, TimeSpan, TimeWindow, in_window
 from resolvers.bindings.base import Argument, bound_field, column, described, embedded
-from resolvers.bindings.lists import Latest, pages
+from resolvers.bindings.lists import Latest, Lists, Pages, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     BUSY,
@@ -43,6 +53,7 @@ from resolvers.bindings.rules import (
     LOCKER_LOOKUP,
     PROFILE,
     RESERVATIONS,
+    STAFF,
 )
 from resolvers.bindings.writes import WritingEach
 from resolvers.entities.access_codes import AccessCode
@@ -53,6 +64,7 @@ from resolvers.entities.bindings.reservations import CURRENT, NEXT, Busy, BusySp
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
+from resolvers.request_state import ArgumentContext
 
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
@@ -157,6 +169,34 @@ class Locker(Node):
     )
 
 
+@entity(OverdueStay)
+class OverdueReservation:
+    """A reservation that is over and still occupies its locker."""
+
+    locker_id: strawberry.ID = column("Id of the locker.")
+    reservation_id: strawberry.ID = column("Id of the reservation.")
+    owner_id: strawberry.ID = column("Id of the owner who reserved.")
+    overdue_since: Instant = column("Time at which the reservation ended.")
+    locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", rule=STAFF, description="The locker as it is now.")
+    reservation: Reservation | None = one(
+        RESERVATION_BY_KEY,
+        key=("locker_id", "start_at", "reservation_id"),
+        rule=STAFF,
+        description="The reservation.",
+    )
+    owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
+        OWNER_BY_ID, key="owner_id", rule=STAFF, description="Owner who reserved."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockersOfStatus(Pages):
+    """A page of the parts of a list, merged."""
+
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
+        return self.contract, tuple((values["status"], shard) for shard in range(LOG_SHARDS))
+
+
 @strawberry.type
 class LockerQueries:
     locker: Locker | None = look_up(
@@ -174,6 +214,19 @@ class LockerQueries:
             ),
         ],
         description="Look up a locker by its id.",
+    )
+    lockers: Connection[Locker] | None = pages(
+        LOCKERS_BY_STATUS,
+        kind=LockersOfStatus,
+        rule=STAFF,
+        arguments=[Argument("status", LockerStatus, "Status that the lockers have.")],
+        description="All lockers with a status, wherever they are, by `lockerId`. Requires an admin or support.",
+    )
+    overdue_reservations: Connection[OverdueReservation] | None = pages(
+        OVERDUE_RESERVATIONS,
+        rule=STAFF,
+        description="Reservations that are over and still occupy their lockers, the longest overdue first. Requires an "
+        "admin or support.",
     )
 
 

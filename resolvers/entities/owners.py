@@ -11,7 +11,7 @@ from domain.times import Instant
 from loaders.contracts.activity import OWNER_ACTIVITY as OWNER_HISTORY
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
-from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, SAVE_OWNER
+from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, OWNERS, SAVE_OWNER
 from loaders.contracts.privacy import OWNER_ITEMS
 from loaders.contracts.reservations import OWNER_RESERVATIONS
 from loaders.contracts.webhooks import OWNER_WEBHOOKS
@@ -34,6 +34,7 @@ from resolvers.bindings.rules import (
     OWNER_LOOKUP,
     PROFILE,
     RESERVATIONS,
+    STAFF,
     WEBHOOKS,
 )
 from resolvers.entities.activity import Activity, history
@@ -127,6 +128,9 @@ class OwnerQueries:
         message="Owner {owner_id} does not exist.",
         arguments=[id_argument("owner_id", "Id of the owner.")],
         description="Look up an owner by its id.",
+    )
+    owners: Connection[Owner] | None = pages(
+        OWNERS, rule=STAFF, description="All owners, newest first. Requires an admin or support."
     )
     owner_by_email: Owner | None = look_up(
         OWNER_BY_ID,

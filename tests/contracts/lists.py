@@ -6,7 +6,7 @@ from inspect import isfunction, signature
 from typing import Any
 
 from domain.bookings import BookingStatus
-from domain.models import LocationStatus, ReservableBy, door_of
+from domain.models import LocationStatus, LockerId, LockerStatus, ReservableBy, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from domain.webhooks import WebhookStatus
 from loaders import keys
@@ -31,6 +31,11 @@ KEYS = [builder for builder in vars(keys).values() if isfunction(builder) and bu
 
 def not_indexed() -> dict[str, str]:
     return {}
+
+
+def first_part(status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
+    """The place of a locker in the first part of all lockers of its status."""
+    return {"GSI1PK": keys.lockers_of_status(status, 0).pk, "GSI1SK": locker_id}
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,8 @@ def _history(kind: str, name: str) -> tuple[Any, ...]:
     return keys.activity, not_indexed, {"place": f"{kind}:{name}", **_UNLIKELY}
 
 
+_AVAILABLE = {"status": LockerStatus.AVAILABLE, "shard": 0, "alias": LONGEST.name, "features": LONGEST.features}
+_AVAILABLE["occupied_by"] = LONGEST.reservation
 _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-02": _BY_OWNER,
     "QC-05": (keys.reservation,),
@@ -150,6 +157,16 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-153": _history("public", LONGEST.location),
     "QC-154": _history("owner", LONGEST.owner),
     "QC-156": (keys.log_entry, not_indexed, {"shard": 0}),
+    "QC-170": (
+        keys.owner,
+        keys.owner_index,
+        {"name": LONGEST.name, "email": LONGEST.email, "phone": LONGEST.phone},
+        _FINGERPRINT,
+    ),
+    "QC-172": (keys.locker, first_part, _AVAILABLE, _FINGERPRINT),
+    "QC-173": (keys.overdue_stay, keys.overdue_index),
+    "QC-174": (keys.reservation, keys.reservation_index),
+    "QC-175": (keys.owner_booking, keys.booking_index, {"status": BookingStatus.PENDING}),
     "QC-163": (keys.location_figures,),
     "QC-164": (keys.location_usage, not_indexed, {"date": DAY}),
     "QC-181": (keys.webhook, not_indexed, _WEBHOOK, _FINGERPRINT),

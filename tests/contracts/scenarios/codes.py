@@ -14,7 +14,16 @@ from loaders.reads.code_lists import read_code_lists
 from tests.contracts.samples import NOON, Names, at
 from tests.contracts.scenarios.actions import Call, admin, changed, does, its, wait
 from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
-from tests.contracts.scenarios.lockers import CANCEL_LATER, LOCATION, NO_POINTER, PLACED, RESERVED, START, reserve
+from tests.contracts.scenarios.lockers import (
+    CANCEL_LATER,
+    LOCATION,
+    NO_POINTER,
+    PLACED,
+    RESERVED,
+    START,
+    end_due,
+    reserve,
+)
 
 AT_LOCKER: dict[str, Any] = {"locker_id": its.locker}
 AT_LOCATION: dict[str, Any] = {"location_id": its.location}
@@ -99,6 +108,16 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     ),
     "enter digits after a cancellation": (*CODED, reserve(120, 180, "later"), CANCEL_LATER, enter(None)),
     "enter digits where there is no pointer": (*CODED, NO_POINTER, enter(None)),
+    "enter digits while another is overdue": (
+        *RESERVED,
+        START,
+        reserve(60, 120, "later"),
+        create_code(AccessCodeKind.RESERVATION, reservation_id=its.later),
+        *REVEALED,
+        wait(61),
+        end_due,
+        enter(None),
+    ),
     "enter digits while another overstays": (
         *RESERVED,
         START,
