@@ -345,12 +345,13 @@ RETIRE_LOCKER = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *STATUS_RULES,
+        OVERDUE_ENDS,
         GONE_OFFER,
         check("same guard", GUARD, "#revision = :readRevision", when="the locker was ever reserved"),
         check("no guard", GUARD, IS_NEW, when="nobody ever reserved the locker"),
         *LAST_CHANGE_RULES,
     ),
-    most_steps=7,
+    most_steps=8,
     emits=(ActivityKind.LOCKER_RETIRED,),
     errors=(
         BadInputError,

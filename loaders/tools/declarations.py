@@ -322,7 +322,7 @@ _DECLARED = (
     Kind(codec=codecs.OWNER_LOCKER, invariant="I4", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCATION_LOCKER, invariant="I3", follows=lambda copy, _: keys.locker(copy.locker_id)),
     Kind(codec=codecs.LOCKER_OFFER, invariant="I3", follows=lambda offer, _: keys.locker(offer.locker_id)),
-    Kind(codec=codecs.OVERDUE_STAY, follows=lambda stay, _: keys.locker(stay.locker_id)),
+    Kind(codec=codecs.OVERDUE_STAY, invariant="I3", follows=lambda stay, _: keys.locker(stay.locker_id)),
     Kind(codec=codecs.OWNER, leads=_of_owner),
     Kind(codec=codecs.EMAIL_CLAIM, follows=lambda claim, _: keys.owner(claim.owner_id)),
     Kind(codec=codecs.LOCATION, leads=_of_location, refers=_manager),

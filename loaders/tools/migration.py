@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from domain.models import LocationId
 from domain.times import Instant
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, LOG_ENTRY
+from loaders.codecs import ACCESS_EVENT, LOCKER, LOG_ENTRY, OWNER, OWNER_BOOKING
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
+from loaders.conversion import Codec
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
@@ -28,8 +29,10 @@ from loaders.tools.converted_lockers import (
     convert_lockers,
     old_events,
 )
+from loaders.tools.declarations import KINDS, World
 from loaders.tools.figures import convert_figures
-from loaders.tools.kinds import kind_at
+from loaders.tools.findings import attributes_of
+from loaders.tools.kinds import damage_of, kind_at
 from loaders.tools.pace import Pace
 from loaders.tools.table_state import Mark, TableProblemError, being_migrated, overtaken
 from loaders.tools.target import Group, Report, Target
@@ -41,6 +44,8 @@ _MOST_STEPS = MAX_ITEMS - 1
 """How many items one transaction writes, beside the check of the mark."""
 _MOST_BYTES = 3_000_000
 """How large they are together; the store takes 4 MB."""
+
+_LISTED: dict[str, Codec[Any]] = {codec.entity_type: codec for codec in (OWNER, OWNER_BOOKING, LOCKER)}
 
 
 def migration_cost(description: dict[str, Any]) -> str:
@@ -143,7 +148,28 @@ def convert(target: Target) -> None:
     convert_details(target)
     convert_bookings(target)
     create_missing_owners(target)
+    _convert_lists(target)
     convert_figures(target)
+
+
+def _convert_lists(target: Target) -> None:
+    """Gives owners and bookings their places in the index, and lockers that are overdue theirs in that list.
+
+    Other items got their places with what else was converted.
+    """
+    world = World(target.items.get, target.now)
+    for key, item in [*target.items.items()]:
+        codec = _LISTED.get(str(item.get("entityType")))
+        if codec is None or key in target.left or kind_at(key, item) != codec.entity_type or damage_of(key, item):
+            continue
+        record = codec.decode(item)
+        if codec is not LOCKER:
+            target.change({key: attributes_of(item) | codec.index(record)})
+        elif record.overdue_since is not None:
+            place = keys.overdue_stay(record.locker_id)
+            due = KINDS[codec.entity_type].leads(record, world).get(place)
+            if due is not None:
+                target.change({place: due.attributes})
 
 
 def _is_event(item: Item) -> bool:

@@ -225,8 +225,8 @@ class LockerQueries:
     overdue_reservations: Connection[OverdueReservation] | None = pages(
         OVERDUE_RESERVATIONS,
         rule=STAFF,
-        description="Reservations that are over and still occupy their lockers, the longest overdue first. Requires an "
-        "admin or support.",
+        description="Reservations that are over and still occupy their lockers, the longest overdue first, from some "
+        "ten seconds after their end. Requires an admin or support.",
     )
 
 

@@ -29,7 +29,7 @@ _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
     1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks "
-    "callerBudgets",
+    "callerBudgets owners lockers overdueReservations",
 }
 _TIMES = 4 * FACTOR
 COUNTS = {name: _TIMES * share for share, names in _SHARES.items() for name in names.split()} | {
@@ -43,6 +43,7 @@ _TELLING = {
     "Locker": "alias",
     "Reservation": "told0: createdAt told11: ownerId",
     "AccessEvent": "actorId",
+    "OverdueReservation": "told26: ownerId",
     "Booking": "told23: description",
     "Payment": "method",
     "Notification": "notificationId message",
@@ -65,7 +66,8 @@ _BELOW = {
     "Owner": """told5: lockers(first: 3) { nodes { alias } } told6: reservations(first: 3) { nodes { createdAt } }
       told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }
       told18: activity { nodes { actor { subject ownerId owner { name } } locker { alias } owner { name } } }""",
-    "Location": "told19: activity { nodes { actor { subject ownerId } lockerId reservationId bookingId ownerId } }",
+    "Location": """told19: activity { nodes { actor { subject ownerId } lockerId reservationId bookingId ownerId } }
+      told24: reservations(first: 3) { nodes { ownerId } } told25: bookings(first: 3) { nodes { description } }""",
     "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
     "CalendarDay": "morning { booking { description } }",
 }

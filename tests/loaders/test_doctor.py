@@ -107,6 +107,9 @@ OF_PENDING = Records(bookings=(BookingId("b2"),))
 
 LIVE = ("LOCKER#l1", "LIVE#2026-03-01T15:00:00.000Z#later")
 REFERENCE = ("OWNER#ada", "REF#order 1")
+OVERDUE = ("LOCKER#l1", "OVERDUE")
+OVERDUE_PLACE = {"entityType": "OVERDUE_STAY", "ownerId": "ada", "overdueSince": "2026-03-01T13:00:00.000Z"}
+OVERDUE_PLACE |= {"SK": "OVERDUE", "GSI1PK": "OVERDUE", "GSI1SK": "2026-03-01T13:00:00.000Z#l1"}
 SLOT = ("OWNER#ada", f"SLOT#{free_slot([], 20, NOW, 'l1 first')}")
 DETAILS = ("LOCKER#l1", "DETAILS#none")
 NEXT_MORNING = (PLACE, "DAY#2026-03-11#MORNING")
@@ -205,6 +208,15 @@ CASES = {
     "a location is in the wrong place of the index": altered("I3", SITE, OF_PLACE, GSI1PK="LOCATION#INACTIVE"),
     "a pending booking is not in the index": altered("I3", PENDING, OF_PENDING, GSI1PK=None, GSI1SK=None),
     "a decided booking is in the index": altered("I3", BOOKING, OF_BOOKING, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
+    "an owner is not in the index": altered("I3", ("OWNER#bob", "META"), OF_BOB, GSI1PK=None, GSI1SK=None),
+    "a locker is among those of another status": altered("I3", LOCKER, OF_LOCKER, GSI1PK="LOCKER#OCCUPIED#2"),
+    "a reservation is at another location": altered("I3", LATER, OF_LOCKER, GSI1PK=f"LOCATION#{ulid(9)}#RES"),
+    "a booking's copy is among those of another status": altered(
+        "I3", BOOKED, OF_BOOKING, GSI1PK=f"{PLACE}#BOOKING#PENDING"
+    ),
+    "a locker that is not overdue is in that list": Case(
+        lambda items: {OVERDUE: items[CLAIM] | OVERDUE_PLACE}, {("I3", OVERDUE)}, OF_LOCKER
+    ),
     "a booking's copy is old": altered("I3", BOOKED, OF_ADA, status="PENDING"),
     "a booking's copy has another day": stray("I3", BOOKED, ("OWNER#ada", "BOOKING#2026-03-09#b1"), OF_ADA),
     "more pending bookings are counted than there are": altered("I3", COUNT, OF_ADA, pendingBookings=20),

@@ -12,12 +12,14 @@ from loaders.tools.definition import check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
 from loaders.tools.target import Report
-from tests.api import unchanged
-from tests.conftest import NOW, Dump, Prepared
+from tests.api import Api, unchanged
+from tests.conftest import NOW, Clock, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.migrating import delete, migration, no_wait, of_kind, run, strip
+from tests.places import approve, book, prepare
+from tests.reservations import START, sweep
 from tests.source_items import EXAMPLES, LOCATION
-from tests.table_state import KEY, set_state
+from tests.table_state import KEY, OLDER, set_state
 from tests.tables import put
 from tests.wire import Wire
 
@@ -226,6 +228,42 @@ async def test_a_table_of_an_earlier_version_gets_everything_that_todays_has(old
     assert (await run(old_version)).written == 0
 
 
+@pytest.mark.parametrize("applied", [False, True])
+async def test_a_table_of_format_6_gets_its_lists_wherever_a_migration_stopped(
+    api: Api, backend: Backend, clock: Clock, plain_client: Any, table: str, dump: Dump, *, applied: bool
+) -> None:
+    place = await prepare(api)
+    await api.locker("l1", "ada", locationId=place)
+    await api.reservation("late", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T12:01:00Z")
+    await api.done(START, lockerId="l1", reservationId="late")
+    await book(api, "b1")
+    await approve(api, "b1")
+    clock.move(minutes=2)
+    await sweep(backend)
+    expected = await dump()
+    listed = of_kind(expected, "OWNER", "LOCKER", "RESERVATION", "OWNER_BOOKING")
+    (late,) = of_kind(expected, "OVERDUE_STAY")
+    for item in listed:
+        await strip(plain_client, table, item, "GSI1PK", "GSI1SK")
+    await delete(plain_client, table, late)
+    await set_state(plain_client, table, OLDER)
+    before = await plain_client.items(table)
+    assert isinstance(backend.store, DynamoStore)
+    transport = backend.store.transport
+    for write in range(1, 100):
+        other = await plain_client.new_table()
+        await plain_client.fill(other, before)
+        stopping = Stopping(transport, other, write, applied=applied)
+        try:
+            report = await migration(stopping, location=None).run(clock.now, no_wait)
+            break
+        except StoppedError:
+            await migration(DynamoStore(transport, other), location=None).run(clock.now, no_wait)
+        assert await plain_client.records(other) == expected
+        await require_current(DynamoStore(transport, other))
+    assert (write > 3, report.written) == (True, len(listed) + 1)
+
+
 async def test_flags_of_old_versions_go(old_version: Backend, plain_client: Any, table: str, dump: Dump) -> None:
     guards = of_kind(await dump(), "RESERVATION_GUARD")
     await put(
@@ -248,12 +286,12 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
         assert await read_state(store) == CURRENT_STATE
 
 
-@pytest.mark.parametrize("newer", [{"formatVersion": 7}, {"formatVersion": 6, "migratingTo": 7}])
+@pytest.mark.parametrize("newer", [{"formatVersion": 8}, {"formatVersion": 7, "migratingTo": 8}])
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
     await put(plain_client, table, {**KEY, "entityType": "TABLE_FORMAT", "revision": 9, "isDrained": False, **newer})
-    refusal = rf"^table {table} has format 7, and this version of SmartLocker supports formats up to 6: "
+    refusal = rf"^table {table} has format 8, and this version of SmartLocker supports formats up to 7: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):

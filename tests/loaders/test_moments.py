@@ -20,7 +20,7 @@ from tests.invariants import check_invariants
 from tests.logged import activities, told
 from tests.migrating import delete, of_kind, run, strip
 from tests.places import create_location, ulid
-from tests.reservations import CANCEL, EXTEND, RELEASE, SHORTEN, START
+from tests.reservations import CANCEL, EXTEND, RELEASE, SHORTEN, START, sweep
 from tests.table_state import OLDER, set_state
 from tests.tables import PlainClient
 from tests.wire import Lose, Wire
@@ -35,13 +35,6 @@ def at(hour: int, minute: int = 0, second: int = 0) -> str:
 
 def r(number: int, locker: str = "l1") -> dict[str, Any]:
     return {"lockerId": locker, "reservationId": f"r{number}"}
-
-
-async def sweep(backend: Backend) -> None:
-    """Sweeps all parts of the log until nothing is due."""
-    for shard in range(keys.LOG_SHARDS):
-        while await end_due_reservations(backend, shard, backend.clock()):
-            pass
 
 
 async def ends(dump: Dump) -> list[Activity]:
@@ -276,7 +269,7 @@ async def test_a_sweep_that_finds_nothing_is_one_query_of_half_a_unit(backend: B
     assert (call.operation, call.units) == ("Query", 0.5)
 
 
-async def test_the_end_costs_seven_write_units_and_two_more_after_a_check_in(
+async def test_the_end_costs_eight_write_units_and_six_more_if_it_is_overdue(
     reserved: Api, backend: Backend, clock: Clock, wire: Wire
 ) -> None:
     clock.now = Instant(at(15, 1))
@@ -285,7 +278,7 @@ async def test_the_end_costs_seven_write_units_and_two_more_after_a_check_in(
     await sweep(backend)
     clock.now = Instant(at(16, 1))
     await sweep(backend)
-    assert [call.units for call in wire.of("TransactWriteItems")] == [7, 9]
+    assert [call.units for call in wire.of("TransactWriteItems")] == [8, 14]
 
 
 @pytest.mark.usefixtures("reserved")

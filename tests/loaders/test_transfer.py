@@ -98,7 +98,7 @@ async def test_an_imported_table_is_identical_to_the_exported_one(
 
 async def test_an_export_has_a_header_items_and_a_summary(source: DynamoStore, dump_of: Any, path: Any) -> None:
     header, *items, summary = map(json.loads, path.read_text().splitlines())
-    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 6}}
+    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 7}}
     assert [item["Item"] for item in items] == list((await dump_of(source)).values())
     assert summary["Summary"]["items"] == len(items)
     assert len(summary["Summary"]["digest"]) == 64
@@ -197,8 +197,8 @@ def without_line(text: str, number: int) -> str:
         (lambda text: text.replace("Metro Parcel 1", "Metro Parcel 2", 1), "is damaged: its items do not match its"),
         (lambda text: text + text, "is damaged: it goes on after its summary"),
         (lambda text: text[: len(text) // 2], "is damaged: a line of it is not JSON"),
-        (lambda text: text.replace('"tableFormat":6', '"tableFormat":4'), "is not an export of a table with format 6"),
-        (lambda _: "", "is not an export of a table with format 6"),
+        (lambda text: text.replace('"tableFormat":7', '"tableFormat":4'), "is not an export of a table with format 7"),
+        (lambda _: "", "is not an export of a table with format 7"),
     ],
 )
 async def test_a_damaged_export_is_refused_before_anything_is_written(

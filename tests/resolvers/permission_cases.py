@@ -98,6 +98,11 @@ CASES = [
         f"{{ locationFigures(first: 1) {{ {PAGE} nodes {{ {everything('LocationFigures')} }} }}"
         f' locationUsage(date: "@day", first: 1) {{ {PAGE} nodes {{ {everything("LocationUsage")} }} }} }}'
     ),
+    Case(
+        f"{{ owners(first: 1) {{ {PAGE} nodes {{ id }} }}"
+        f" lockers(status: AVAILABLE, first: 1) {{ {PAGE} nodes {{ id }} }}"
+        f" overdueReservations(first: 1) {{ {PAGE} nodes {{ {everything('OverdueReservation')} }} }} }}"
+    ),
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
     Case(f"{{ callerBudgets(first: 1) {{ {PAGE} nodes {{ {everything('CallerBudget')} }} }} }}"),

@@ -112,7 +112,7 @@ async def test_units_are_those_that_the_store_reports(stocked: Api, wire: Wire) 
     operations = await explain(stocked, CREATE_OWNER, input={"kind": "USER", "name": "New", "email": "n@example.com"})
     (call,) = wire.calls
     assert brief(operations, "readUnits", "writeUnits") == [(0, call.units)]
-    assert call.units == 6
+    assert call.units == 7
 
 
 async def test_a_field_asked_twice_by_aliases_is_one_read_for_both(stocked: Api) -> None:
@@ -197,7 +197,7 @@ async def test_a_change_is_a_strong_read_and_a_transaction_whose_steps_have_name
         {"pk": ANY, "sk": ANY, "step": "log"},
     ]
     assert brief([write], "contract", "operation", "partition", "asked", "returned", "writeUnits", "path") == [
-        ("QC-03", "TransactWriteItems", None, 3, 0, 8, "updateLockerStatus")
+        ("QC-03", "TransactWriteItems", None, 3, 0, 10, "updateLockerStatus")
     ]
 
 
@@ -238,7 +238,7 @@ async def test_a_conflict_that_is_sent_again_is_one_operation_of_several_attempt
     wire.fault = lambda call: next(conflicts, None) if call.operation == "TransactWriteItems" else None
     values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
     _, write = await explain(stocked, UPDATE_STATUS, input=values)
-    assert (write["attempts"], write["outcome"], write["writeUnits"]) == (3, "ok", 8)
+    assert (write["attempts"], write["outcome"], write["writeUnits"]) == (3, "ok", 10)
     assert len(wire.of("TransactWriteItems")) == 3
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
 

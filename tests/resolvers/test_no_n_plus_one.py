@@ -21,6 +21,8 @@ from tests import codes, places, webhooks
 from tests.api import CREATE_RESERVATION, Api, mutation
 from tests.conftest import OpenApi, Prepared
 from tests.history import keep_history
+from tests.reservations import overdue_item
+from tests.tables import PlainClient, put
 from tests.wire import Wire
 
 FEW, MANY = 2, 12
@@ -61,6 +63,9 @@ LISTS = {
     "activity": "",
     "locationFigures": "",
     "locationUsage": 'date: "2026-03-10", ',
+    "owners": "",
+    "lockers": "status: AVAILABLE, ",
+    "overdueReservations": "",
 }
 """Lists, and the arguments that they require."""
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
@@ -132,9 +137,13 @@ def _ids(found: Any) -> Iterator[str]:
 
 
 @pytest_asyncio.fixture
-async def crowd(open_api: OpenApi, wire: Wire, prepared: Prepared, backend: Backend) -> Any:
+async def crowd(
+    open_api: OpenApi, wire: Wire, prepared: Prepared, backend: Backend, plain_client: PlainClient, table: str
+) -> Any:
     async with open_api(max_root_fields=100, max_aliases=100, max_tokens=10_000, max_depth=20) as api:
         await prepared(stock, api, backend)
+        late = (overdue_item(f"locker-{i}", "own", f"owner-{i}", f"2026-03-01T11:{i:02d}:00.000Z") for i in range(MANY))
+        await put(plain_client, table, *late)
         wire.reset()
         yield api
 
@@ -237,7 +246,8 @@ async def test_lists_and_what_is_below_them(crowd: Api, wire: Wire, caller: Prin
     found = []
     for name, required in LISTS.items():
         item = get_named_type(TYPES["Query"].fields[name].type).name.removesuffix("Connection")
-        for selection in [columns(item), *paths(item, 2)]:
+        depth = 1 if item in NODE_KINDS else 2  # objects by global id go further
+        for selection in [columns(item), *paths(item, depth)]:
             document = f"query ($first: Int!) {{ {name}({required}first: $first) {{ nodes {{ {selection} }} }} }}"
             found += await growing(crowd.by(caller), wire, document, {"first": FEW}, {"first": MANY})
     assert not found, f"{len(found)} documents:\n" + "\n".join(found)

@@ -108,6 +108,7 @@ EVERY = {
     "Owner.reservations": ('owner(ownerId: "ada") { reservations', "reservationId", False),
     "Owner.bookings": ('owner(ownerId: "ada") { bookings', "bookingId", False),
     "Owner.notifications": ('owner(ownerId: "bob") { notifications', "bookingId", True),
+    "Location.reservations": (f"{HERE}reservations", "reservationId", False),
     "Locker.reservations": ('locker(lockerId: "k0") { reservations', "reservationId", False),
     "Locker.accessEvents": ('locker(lockerId: "k0") { accessEvents', "eventId", True),
     "Locker.accessCodes": ('locker(lockerId: "k0") { accessCodes', "codeId", False),
@@ -123,8 +124,9 @@ EVERY = {
 
 def test_every_list_of_the_schema_is_tried() -> None:
     kinds: list[Any] = list(bound_schema().graphql_schema.type_map.values())
-    # Those of figures, of history and of an export have tests of their own.
-    elsewhere = {"Query.locationFigures", "Query.locationUsage", "Owner.export"}
+    # Those of figures, of history, of an export and of the whole table have tests of their own.
+    elsewhere = {"Query.locationFigures", "Query.locationUsage", "Owner.export", "Location.bookings"}
+    elsewhere |= {"Query.owners", "Query.lockers", "Query.overdueReservations"}
     elsewhere |= {f"{kind}.activity" for kind in ("Query", "Locker", "Location", "Owner")}
     assert EVERY.keys() | elsewhere == {
         f"{kind.name}.{name}"

@@ -14,8 +14,9 @@ from tests.api import RENAME, Api, mutation, unchanged
 from tests.conftest import Dump, OpenApi
 from tests.history import keep_history
 from tests.principals import SUPPORT, device, device_at, owner, partner
-from tests.reservations import CANCEL
+from tests.reservations import CANCEL, overdue_item
 from tests.resolvers.permission_cases import CASES, Case
+from tests.tables import PlainClient, put
 from tests.wire import Wire
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
@@ -115,7 +116,7 @@ SUBSCRIPTIONS = {
 
 
 @pytest_asyncio.fixture
-async def stocked(api: Api, backend: Backend) -> Api:
+async def stocked(api: Api, backend: Backend, plain_client: PlainClient, table: str) -> Api:
     """Two tenants that have one of everything, a member of the first, and a guest who reserved their lockers."""
     await api.owner("root", role="ADMIN")
     await api.owner("mia")
@@ -166,6 +167,7 @@ async def stocked(api: Api, backend: Backend) -> Api:
         await api.done(webhooks.DELETE, webhookId=f"deleted-{tenant}")
         await api.done(webhooks.TEST, webhookId=f"webhook-{tenant}", testId="asked")
         await webhooks.deliver(backend, f"webhook-{tenant}")
+    await put(plain_client, table, overdue_item("locker-bob", "current-bob", "bob", "2026-03-01T11:00:00.000Z"))
     await keep_history(backend.store)
     return api
 

@@ -159,6 +159,7 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "end a reservation that is overdue": (*RESERVED, START, wait(61), end_due),
     "release an overdue reservation": (*RESERVED, START, wait(61), end_due, RELEASE),
     "empty an overdue locker": (*RESERVED, START, wait(61), end_due, LEAVE),
+    "retire an overdue locker": (*RESERVED, START, wait(90), end_due, does("retireLocker", expected_version=2)),
     "settle a lost live copy": (*RESERVED, without(keys.live_reservation), settle_last_change),
     "settle a cancellation": (*UPCOMING, CANCEL, settle_last_change),
     "settle a change of no reservation": (
