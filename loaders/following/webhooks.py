@@ -1,7 +1,8 @@
 """Tells webhooks what happens: at least once, whatever dies, and without one endpoint delaying another.
 
-Whoever is told of an activity gets an item for it, before the position of the follower passes the activity. The process
-that follows a part of the log sends what waits there. It alone changes these items, so it knows them without reading.
+An activity gets an item for each endpoint that is told of it, before the position of the follower passes it. The
+process that follows a part of the log sends what waits there. It alone changes these items, so it knows them without
+reading.
 """
 
 import asyncio

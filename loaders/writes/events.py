@@ -99,7 +99,7 @@ def _check_distinct(entries: Sequence[Entry]) -> None:
 async def _permitted_lockers(store: Store, entries: Sequence[Entry], principal: Principal) -> dict[LockerId, Locker]:
     """The lockers of the events as they are now, where the caller may record events for all of them."""
     entry_of = {entry.locker_id: entry for entry in entries}
-    if principal.role is not Role.PARTNER:  # who may record events whoever owns the locker, or not at all
+    if principal.role is not Role.PARTNER:  # for whom the owner of the locker does not matter
         for entry in entries:
             require(may_record_events(principal, entry.locker_id, None), (*entry.path, "lockerId"))
     found = await RECORD_EVENTS.read_many(store, "locker", [(locker_id,) for locker_id in entry_of])

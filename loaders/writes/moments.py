@@ -1,4 +1,4 @@
-"""Moments: what becomes true by time alone is logged, once, by whoever looks first."""
+"""Moments: what becomes true by time alone is logged, once, by the first who looks."""
 
 from __future__ import annotations
 

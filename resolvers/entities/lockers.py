@@ -165,7 +165,7 @@ class Locker(Node):
         key=("locker_id", "owner_id"),
         sees=sees_of_locker,
         rule=LOCKER,
-        description="Everything that happened to the locker and at its door, by time, whoever owned it then.",
+        description="Everything that happened to the locker and at its door, by time, also under former owners.",
     )
 
 

@@ -30,14 +30,14 @@ _LIFETIME = timedelta(hours=12)
 
 def issuer(
     development_only: Annotated[
-        bool, typer.Option("--development-only", help="Required: whoever reaches the issuer gets any token.")
+        bool, typer.Option("--development-only", help="Required: everyone who reaches the issuer gets any token.")
     ] = False,
     port: Annotated[str, typer.Option(help="Port to listen on, on loopback; 0 picks a free port.")] = "8100",
 ) -> None:
     """Issue tokens, to try the production profile on this machine without an identity provider."""
     if not development_only:
         raise CommandError(
-            "this issuer gives any token to whoever asks: to use it on this machine, add --development-only"
+            "this issuer gives any token to everyone who asks: to use it on this machine, add --development-only"
         )
     settings = read_settings(host="127.0.0.1", port=port, drain_seconds="0")
     with listen(settings) as listener:

@@ -38,7 +38,7 @@ _INIT_SECONDS: Final = 5
 _ALLOWED: Final = frozenset({"query", "mutation", "subscription"})
 _EARLY_MESSAGES: Final = 10
 _EARLY_BYTES: Final = 16 * 1024
-"""Of a message before the connection is acknowledged: whoever sends it is not known yet."""
+"""Of a message before the connection is acknowledged: the client is not known yet."""
 _SMALL_BYTES: Final = 1024
 _MAX_ID_LENGTH: Final = 128
 _MAX_REASON_BYTES: Final = 123

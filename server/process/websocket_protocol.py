@@ -57,7 +57,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        # Writing pauses as soon as something is left: so whoever does not read is noticed, also while it is closed.
+        # Writing pauses as soon as something is left: so a client that does not read is noticed, also on closing.
         transport.set_write_buffer_limits(0)
 
     def data_received(self, data: bytes) -> None:

@@ -68,7 +68,7 @@ class WebhookSender:
                 resolver=self._resolver,
                 use_dns_cache=False,
                 ssl=self._tls,
-                limit=0,  # whoever sends has limits for each endpoint, and several may be of one host
+                limit=0,  # the sender has limits for each endpoint, and several may be of one host
             ),
             cookie_jar=DummyCookieJar(),
             trust_env=False,

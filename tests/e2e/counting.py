@@ -62,7 +62,7 @@ COUNT_ACTIVITIES = WriteContract(
 
 
 class Counting:
-    """Counts each activity once: the item says what it includes, and whoever is late finds it changed."""
+    """Counts each activity once: the item says what it includes, and one that is late finds it changed."""
 
     name = "counting"
     is_ordered = True

@@ -1,4 +1,4 @@
-"""Figures agree with the table once the log is quiet, whoever told them what, how often and in which portions."""
+"""Figures agree with the table once the log is quiet, in whichever portions and however often they were told."""
 
 import asyncio
 import os

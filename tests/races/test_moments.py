@@ -164,7 +164,7 @@ class Mixture:
 
 
 def check_told(items: Items, reservations: list[str], now: Instant) -> None:
-    """Each reservation has one end of its own, and whoever is overdue is so by what the log tells."""
+    """Each reservation has one end of its own, and those that are overdue are so by what the log tells."""
     for name in reservations:
         kinds = told(items, name)
         ends = [kind for kind in kinds if kind in FINAL]
