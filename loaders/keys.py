@@ -7,7 +7,8 @@ which sorts after every character of an id, closes a range.
 import hashlib
 import inspect
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pydantic.alias_generators import to_camel
 
@@ -637,19 +638,31 @@ def record_of(partition: str) -> Key | None:
     return Key(partition, "META") if partition.partition("#")[0] in _STRETCHES else None
 
 
+def is_counted_in(partition: str, item: Mapping[str, Any]) -> bool:
+    """Whether an item is one of a partition, or of a list of all owners of which the partition counts its own."""
+    if item["PK"] == "WEBHOOKS":
+        return partition == f"OWNER#{item.get('ownerId')}" and item["SK"] != "REVISION"
+    return bool(item["PK"] == partition)
+
+
 def stretch(partition: str, first: str, last: str) -> KeyRange:
     """A part of the partition of a record."""
     return Between(partition, first, last)
 
 
 def stretches(partition: str) -> list[tuple[str, str, str]]:
-    """The arguments of the stretches of a record's partition without access events, attempts and notifications."""
-    return [(partition, *bounds) for bounds in _STRETCHES.get(partition.partition("#")[0], ())]
+    """The arguments of the stretches of a record's partition without access events, attempts and notifications.
+
+    Where it counts items of a list of all owners, such as webhooks, the list is one of them.
+    """
+    kind = partition.partition("#")[0]
+    counted = [("WEBHOOKS", "WEBHOOK#", "WEBHOOK#~")] if kind == "OWNER" else []
+    return [*((partition, *bounds) for bounds in _STRETCHES.get(kind, ())), *counted]
 
 
 def ordering(partition: str) -> list[Key]:
     """The items of a partition that every write of several of its items changes."""
-    return [Key(partition, name) for name in ("GUARD#RES", "DOOR", "PENDING_BOOKINGS")]
+    return [Key(partition, name) for name in ("GUARD#RES", "DOOR", "PENDING_BOOKINGS", "WEBHOOKS")]
 
 
 def shown(partition: str) -> str:

@@ -21,7 +21,7 @@ DOCTOR_SCAN = ReadTable(
 
 DOCTOR_RANGES = ReadRanges(
     id="QC-81",
-    purpose="Read what belongs to a locker, an owner, a location or a booking, to check it",
+    purpose="Read what belongs to a locker, an owner, a location or a booking, and all webhooks, to check it",
     ranges=(keys.stretch, keys.log_entries),
     page_size=200,
     note="Only `smartlocker doctor` uses it. Access events, attempts and notifications are not read; of the log, what "

@@ -260,12 +260,12 @@ class Doctor:
     async def _partition(self, known: _Known, name: str) -> list[Item]:
         """The items of a partition. What orders its writes is read first: if that is old, a repair is refused."""
         await self._fetch(known, keys.ordering(name))
-        found = [
-            any_item_from_wire(item)
-            for stretch in keys.stretches(name)
-            async for item in DOCTOR_RANGES.items(self._store, keys.stretch, *stretch)
-        ]
-        known.items = {Key.of_item(item): item for item in found} | known.items
+        found: list[Item] = []
+        for stretch in keys.stretches(name):
+            read = [any_item_from_wire(item) async for item in DOCTOR_RANGES.items(self._store, keys.stretch, *stretch)]
+            found += [item for item in read if keys.is_counted_in(name, item)]
+        new: dict[Key, Item | None] = {Key.of_item(item): item for item in found}
+        known.items = new | known.items
         return [item for key in map(Key.of_item, found) if (item := known.items[key]) is not None]
 
     async def _fetch(self, known: _Known, wanted: list[Key]) -> None:

@@ -11,9 +11,10 @@ from itertools import chain
 from typing import Any
 
 from domain.access_codes import CodeRing
+from domain.models import OwnerId
 from domain.times import Instant
 from loaders import keys
-from loaders.codecs import RESERVATION_CLAIM, STORED_RESERVATION
+from loaders.codecs import RESERVATION_CLAIM, STORED_RESERVATION, WEBHOOK
 from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.declarations import KINDS, Due, Dues, Kind, World, restored
@@ -34,6 +35,8 @@ def table_violations(items: Iterable[Item], now: Instant, ring: CodeRing | None 
     for key, item in table.items():
         if keys.record_of(key.pk) is not None:
             partitions[key.pk].append(item)
+        elif item.get("entityType") == WEBHOOK.entity_type and "ownerId" in item:
+            partitions[keys.owner(OwnerId(str(item["ownerId"]))).pk].append(item)
     found = violations(table.values(), partitions, World(table.get, now), ring)
     return sorted([*found, *figure_violations(table.values())], key=lambda finding: (finding.key, finding.problem))
 

@@ -1,4 +1,4 @@
-"""The invariants of whole partitions: a locker's reservations, the codes of a door, an owner's pending bookings."""
+"""The invariants of whole partitions: a locker's reservations, the codes of a door, what is counted of an owner."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from domain.bookings import BookingStatus
 from domain.models import ActivePointer, Door, Reservation, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import EARLIEST, Instant, shift, to_seconds
+from domain.webhooks import WebhookStatus
 from loaders import keys
 from loaders.codecs import (
     ACCESS_CODE,
@@ -19,8 +20,11 @@ from loaders.codecs import (
     CODE_DOOR,
     GUARD,
     LIVE_RESERVATION,
+    OWNER_BOOKING,
     RESERVATION_CLAIM,
     STORED_RESERVATION,
+    WEBHOOK,
+    WEBHOOK_COUNT,
     Guard,
     ReservationClaim,
     StoredReservation,
@@ -64,7 +68,7 @@ def partition_violations(partition: Partition) -> Iterator[Finding]:
     """The violations in a partition as a whole."""
     yield from _timeline(partition)
     yield from _door(partition)
-    yield from _pending(partition)
+    yield from _counts(partition)
 
 
 def _timeline(partition: Partition) -> Iterator[Finding]:
@@ -269,16 +273,21 @@ def _right_claim(partition: Partition, code: AccessCode) -> Key | None:
         return None
 
 
-def _pending(partition: Partition) -> Iterator[Finding]:
-    """An owner's bookings that wait for a decision are counted."""
-    owner_id, key = keys.owner_of(partition.name), keys.pending_count(keys.owner_of(partition.name))
-    if key.pk != partition.name:
+def _counts(partition: Partition) -> Iterator[Finding]:
+    """An owner's bookings that wait for a decision are counted, and so are its webhooks."""
+    owner_id = keys.owner_of(partition.name)
+    if keys.owner(owner_id).pk != partition.name:
         return
-    copies = [item for item in partition.items if item.get("entityType") == "OWNER_BOOKING"]
-    waiting = sum(copy.get("status") == BookingStatus.PENDING for copy in copies)
-    found = partition.world.get(key)
-    attributes = {"entityType": PENDING, "ownerId": owner_id, "pendingBookings": waiting}
-    if (waiting or found is not None) and (found is None or attributes_of(found) != attributes):
-        counted = 0 if found is None else found.get("pendingBookings", 0)
-        problem = f"{counted} pending bookings are counted, and there are {waiting}"
-        yield partition.finding("I3", key, problem, put_repair(key, found, attributes))
+    kinds = [(item.get("entityType"), item.get("status")) for item in partition.items]
+    waiting = kinds.count((OWNER_BOOKING.entity_type, BookingStatus.PENDING))
+    webhooks = sum(kind == WEBHOOK.entity_type and status != WebhookStatus.DELETED for kind, status in kinds)
+    for key, kind, name, number, shown in (
+        (keys.pending_count(owner_id), PENDING, "pendingBookings", waiting, "pending bookings"),
+        (keys.webhook_count(owner_id), WEBHOOK_COUNT.entity_type, "webhooks", webhooks, "webhooks"),
+    ):
+        found = partition.world.get(key)
+        attributes = {"entityType": kind, "ownerId": owner_id, name: number}
+        if (number or found is not None) and (found is None or attributes_of(found) != attributes):
+            counted = 0 if found is None else found.get(name, 0)
+            problem = f"{counted} {shown} are counted, and there are {number}"
+            yield partition.finding("I3", key, problem, put_repair(key, found, attributes))

@@ -30,6 +30,8 @@ from tests.invariants import Items, check_invariants
 from tests.places import DAY, approve, book, prepare, ulid
 from tests.races.holding import Held
 from tests.reservations import CANCEL, EXTEND, START
+from tests.webhooks import DELETE
+from tests.webhooks import create as create_webhook
 from tests.wire import Wire
 
 Key = tuple[str, str]
@@ -52,7 +54,7 @@ BOOKED = ("OWNER#ada", f"BOOKING#{DAY}#b1")
 MORNING = (PLACE, f"DAY#{DAY}#MORNING")
 EMAIL, OTHER_EMAIL = ("EMAIL#bob@example.com", "META"), ("EMAIL#old@example.com", "META")
 CODE = ("LOCATION_CODE#place-0", "META")
-COUNT = ("OWNER#ada", "PENDING_BOOKINGS")
+COUNT, WEBHOOKS = ("OWNER#ada", "PENDING_BOOKINGS"), ("OWNER#ada", "WEBHOOKS")
 SITE = (PLACE, "META")
 
 
@@ -220,6 +222,14 @@ CASES = {
     "a booking's copy is old": altered("I3", BOOKED, OF_ADA, status="PENDING"),
     "a booking's copy has another day": stray("I3", BOOKED, ("OWNER#ada", "BOOKING#2026-03-09#b1"), OF_ADA),
     "more pending bookings are counted than there are": altered("I3", COUNT, OF_ADA, pendingBookings=20),
+    "more webhooks are counted than there are": altered("I3", WEBHOOKS, OF_ADA, webhooks=10),
+    "webhooks are not counted": lost("I3", WEBHOOKS, OF_ADA),
+    "webhooks are counted of an owner who has none": Case(
+        moved(WEBHOOKS, ("OWNER#bob", "WEBHOOKS"), ownerId="bob"),
+        {("I3", ("OWNER#bob", "WEBHOOKS"))},
+        OF_BOB,
+        is_as_before=False,
+    ),
     "a half day is missing": lost("I8", MORNING, OF_BOOKING),
     "a pending booking has a half day": stray(
         "I8", MORNING, NEXT_MORNING, OF_PLACE, date="2026-03-11", bookingId="b2", eventId="b2"
@@ -260,6 +270,9 @@ async def stock(api: Api) -> None:
     await book(api, "b1")
     assert not (await approve(api, "b1"))["userErrors"]
     await book(api, "b2", date="2026-03-11")
+    for name in ("w1", "w2", "w3"):
+        await create_webhook(api, name)
+    await api.done(DELETE, webhookId="w3")
 
 
 @pytest_asyncio.fixture
