@@ -11,7 +11,7 @@ from typing import NewType
 from domain.activity import Activity, ActivityKind, Change, Happening
 from domain.authorization import Principal, Role, Scope, acts_for, is_admin, sees_all
 from domain.enums import DescribedEnum
-from domain.errors import BadInputError
+from domain.errors import BadInputError, ForbiddenError
 from domain.models import LocationId, OwnerId
 from domain.times import Instant, shift
 
@@ -226,6 +226,19 @@ def check_kinds(principal: Principal, owner_id: OwnerId | None, kinds: Sequence[
             raise BadInputError(f"kinds must not have {kind.name}, which concerns no owner", (*path, str(number)))
         if is_partner and kind.scope not in principal.scopes:
             raise BadInputError(f"kinds must not have {kind.name}: it requires {kind.scope}", (*path, str(number)))
+
+
+def require_kinds(principal: Principal, webhook: Webhook) -> None:
+    """Checks that a caller may have an endpoint sent what it is told, or get its secret.
+
+    A partner must be allowed to read all of it, also where somebody else chose the address.
+    """
+    if principal.role is not Role.PARTNER:
+        return
+    for kind in webhook.kinds or ActivityKind:
+        if kind.scope is not None and kind.scope not in principal.scopes:
+            message = f"The webhook is told of {kind.name}, which requires the scope {kind.scope}."
+            raise ForbiddenError(message, ("input", "webhookId"), {"requiredScope": str(kind.scope)})
 
 
 def webhook_happening(kind: ActivityKind, webhook: Webhook, *changed: str) -> Happening:

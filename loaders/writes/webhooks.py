@@ -42,6 +42,7 @@ from domain.webhooks import (
     WebhookTask,
     check_kinds,
     may_change_webhook,
+    require_kinds,
     since_of,
     webhook_happening,
 )
@@ -159,6 +160,7 @@ async def rotate_webhook_secret(backend: Backend, command: RotateWebhookSecret, 
 
     async def decide(_: Counter[str]) -> Decision[IssuedSecret]:
         current = await _read(CHANGE_WEBHOOK, backend, command.webhook_id, principal)
+        require_kinds(principal, current)
         if command.expected_rotation > current.rotation:
             message = f"expectedRotation must not exceed the current rotation, {current.rotation}"
             raise BadInputError(message, ("input", "expectedRotation"))
@@ -196,6 +198,7 @@ async def enable_webhook(backend: Backend, command: EnableWebhook, principal: Pr
         ]
 
     async def values(current: Webhook) -> dict[str, Any]:
+        require_kinds(principal, current)
         forgotten = (
             () if current.status is WebhookStatus.ACTIVE else ("disabled_reason", "resume_from", "failing_since")
         )
@@ -264,6 +267,7 @@ async def send_test_webhook(backend: Backend, command: SendTestWebhook, principa
 async def redeliver(backend: Backend, command: Redeliver, principal: Principal) -> Webhook:
     """Asks for a delivery to be sent once more, whether or not it succeeded (QC-185)."""
     webhook = await _read(REQUEST_DELIVERIES, backend, command.webhook_id, principal)
+    require_kinds(principal, webhook)
     activity_id, at = command.activity_id, command.occurred_at
     found: Delivery | None = await REQUEST_DELIVERIES.read(
         backend.store, "delivery", webhook.webhook_id, at, activity_id
@@ -282,6 +286,7 @@ async def redeliver(backend: Backend, command: Redeliver, principal: Principal) 
 async def replay_webhook(backend: Backend, command: ReplayWebhook, principal: Principal) -> Webhook:
     """Asks for everything to be sent again that was logged in a window, if the endpoint wants it (QC-185)."""
     webhook = await _read(REQUEST_DELIVERIES, backend, command.webhook_id, principal)
+    require_kinds(principal, webhook)
     now, start, end = backend.stamp().at, command.from_time, command.to_time
     if start < shift(now, -backend.retention.log):
         days = backend.retention.log.days

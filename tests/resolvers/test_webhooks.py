@@ -1,11 +1,13 @@
 """Webhooks as callers create, see and change them."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from domain.authorization import Scope
+from domain.times import to_instant
 from domain.webhook_signatures import secret_of
 from domain.webhooks import MAX_WEBHOOKS
 from loaders.backend import Backend
@@ -14,6 +16,7 @@ from tests.conftest import Dump
 from tests.places import prepare, refusal, ulid
 from tests.principals import device, owner, partner
 from tests.webhooks import (
+    AGAIN,
     CREATE,
     DELETE,
     DISABLE,
@@ -25,6 +28,7 @@ from tests.webhooks import (
     UPDATE,
     URL,
     create,
+    deliver,
 )
 
 LISTED = f"{{ webhooks {{ nodes {{ {FIELDS} }} }} }}"
@@ -117,6 +121,37 @@ async def test_owners_and_partners_have_webhooks_of_their_own_owner_for_what_the
             assert answers[0]["userErrors"][0]["code"] == "FORBIDDEN"
     shown = await agent.by(partner(Scope.WEBHOOKS_READ, of="ada")).run(OWN)
     assert [node["webhookId"] for node in shown["owner"]["webhooks"]["nodes"]] == ["agents", "hers"]
+
+
+async def test_a_partner_gets_no_secret_and_no_delivery_of_what_it_may_not_read(
+    one: Api, backend: Backend, dump: Dump
+) -> None:
+    await create(one, "w1", kinds=["RESERVATION_CREATED", "LOCKER_CHANGED"])
+    await create(one, "all")
+    await deliver(backend, "w1")
+    scopes = (Scope.WEBHOOKS_WRITE, Scope.RESERVATIONS_READ)
+    agent, trusted = (one.by(partner(*more, of="ada")) for more in (scopes, (*scopes, Scope.LOCKERS_READ)))
+    now = to_instant(datetime.now(UTC))
+    asked: list[tuple[str, dict[str, Any]]] = [
+        (ROTATE, {"expectedRotation": 1}),
+        (ENABLE, {"expectedVersion": 1}),
+        (AGAIN, {"activityId": "a1", "occurredAt": "2026-03-01T12:00:00Z"}),
+        (REPLAY, {"fromTime": now, "toTime": now}),
+    ]
+    async with unchanged(dump):
+        for document, values in asked:
+            for caller, name in ((agent, "w1"), (trusted, "all")):
+                payload = await caller.mutate(document, webhookId=name, **values)
+                assert refusal(payload) == ("FORBIDDEN", 403, ["input", "webhookId"]), document
+                assert "requires the scope" in payload["userErrors"][0]["message"]
+    for document, values in asked[1:]:
+        await trusted.done(document, webhookId="w1", **values)
+    assert (await trusted.done(ROTATE, webhookId="w1", expectedRotation=1))["secret"] is not None
+    for name in ("w1", "all"):
+        version = 2 if name == "w1" else 1
+        stopped = await agent.done(DISABLE, webhookId=name, expectedVersion=version)
+        assert stopped["webhook"]["status"] == "DISABLED"
+        await agent.done(DELETE, webhookId=name)
 
 
 async def test_webhooks_of_locations_and_of_everything_are_the_admins(api: Api) -> None:
