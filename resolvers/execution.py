@@ -13,9 +13,9 @@ from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from domain.errors import SmartLockerError
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.documents.cache import CompiledOperation, DocumentCache, ValidDocument
-from resolvers.documents.parsing import DEFAULT_LIMITS, DocumentLimits
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bindings.live import BoundLive, Live, position_of
+from resolvers.limits import DEFAULT_LIMITS, DocumentLimits
 from resolvers.plan.compile import Place, PlanStep
 from resolvers.plan.price import Price, price_of
 from resolvers.plan.run import run_events, run_plan

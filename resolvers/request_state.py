@@ -21,7 +21,8 @@ from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
 
 if TYPE_CHECKING:
-    from resolvers.plan.price import Limit, Price
+    from resolvers.limits import Limit
+    from resolvers.plan.price import Price
 
 _QUERIES_AT_ONCE = 16
 _SHARE_FOR_WRITES = 0.7

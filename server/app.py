@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial, reduce
+from functools import cache, partial, reduce
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +46,7 @@ from server.limits.shared_budgets import SharedBudgets
 from server.live.queries import LiveQueries, SubscriptionLimits
 from server.live.stream import EventStream
 from server.live.websocket import WebSocketEndpoint
+from server.new_ids import new_id
 from server.settings import Settings
 from server.telemetry.telemetry import Telemetry
 
@@ -57,29 +56,6 @@ if TYPE_CHECKING:
     from server.auth.tokens import Issuer, TokenVerifier
     from server.telemetry.shared_metrics import SharedMetrics
     from server.webhooks.sender import WebhookSender
-
-_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_DIGIT_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-"""Of a ULID, for ten bits each."""
-_DIGIT_OF_BYTE = (_DIGITS * 8).encode()
-_RANDOM_DIGITS = 16
-_RANDOM_ENDS: list[str] = []
-"""Random ends of ULIDs that are not used yet: the system is asked for many at once."""
-
-
-def new_id() -> str:
-    """A new ULID: unique, and sorted by its creation time."""
-    if not _RANDOM_ENDS:
-        digits = os.urandom(256 * _RANDOM_DIGITS).translate(_DIGIT_OF_BYTE).decode()
-        _RANDOM_ENDS.extend(digits[i : i + _RANDOM_DIGITS] for i in range(0, len(digits), _RANDOM_DIGITS))
-    millisecond = time.time_ns() // 1_000_000
-    return f"{_second(millisecond >> 10)}{_DIGIT_PAIRS[millisecond & 1023]}{_RANDOM_ENDS.pop()}"
-
-
-@lru_cache(1)
-def _second(number: int) -> str:
-    """The digits that the ULIDs of 1.024 seconds share."""
-    return "".join([_DIGIT_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,7 @@ from domain.access_codes import CodeRing
 from domain.budgets import Budget
 from domain.retention import Retention
 from loaders.contracts.base import MAX_ITEMS
-from resolvers.documents.parsing import DocumentLimits
-from resolvers.plan.price import Limit
+from resolvers.limits import DocumentLimits, Limit
 
 PREFIX = "SMARTLOCKER_"
 

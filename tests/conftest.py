@@ -26,10 +26,11 @@ from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
 from loaders.table.transport import Transport
 from resolvers.execution import Executor
-from server.app import Parts, create_app, new_id
+from server.app import Parts, create_app
 from server.auth.authenticator import Authenticator
 from server.http.health import Readiness
 from server.http.operations import RequestObserver
+from server.new_ids import new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans

@@ -19,9 +19,10 @@ from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
 
 from resolvers.documents.acceptance import is_certainly_valid
-from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
+from resolvers.documents.parsing import MAX_ERRORS, ParsedDocument, parse_within
 from resolvers.documents.rules import RULES
 from resolvers.documents.selection import directive_variables, is_included, variable_uses
+from resolvers.limits import DocumentLimits
 from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.compile import Place, compile_operation
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from graphql import (
@@ -18,6 +17,7 @@ from graphql import (
 
 from domain.errors import QueryTooComplexError
 from resolvers.documents.selection import Selected, SelectionPart, Walker, parts_of, written_selections
+from resolvers.limits import DocumentLimits
 
 # Finding each of very many errors takes longer than any client reads.
 MAX_ERRORS: Final = 10
@@ -49,18 +49,6 @@ _LISTS: Final = {
 }
 # A list outside of any other is that of one type, such as the fields of Query: it is short.
 _OUTER_LISTS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentLimits:
-    tokens: int = 1000
-    aliases: int = 15
-    depth: int = 10
-    directives: int = 50
-    root_fields: int = 10
-
-
-DEFAULT_LIMITS = DocumentLimits()
 
 
 class ParsedDocument(NamedTuple):

@@ -5,7 +5,8 @@ from typing import Any
 from loaders.contracts.cost import Cost
 from loaders.trace import Trace
 from resolvers.bindings.base import Charge
-from resolvers.plan.price import Limit, Price, PricedStep, cost_json
+from resolvers.limits import Limit
+from resolvers.plan.price import Price, PricedStep, cost_json
 
 
 def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, Any]:

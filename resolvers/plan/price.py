@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import QueryTooComplexError
 from loaders.contracts.cost import Cost
 from resolvers.bindings.base import Charge, Embedded, Reading
+from resolvers.limits import Limit
 
 if TYPE_CHECKING:
     from resolvers.plan.compile import Place, PlanStep
@@ -20,29 +21,6 @@ _LEAST_ALLOWANCE = 10
 _MAX_PRICES = 64
 _REFUSED = "refused"
 """Stands for arguments that are wrong: their field asks nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The most that one request may ask of the store."""
-
-    read_units: int
-    operations: int
-    items: int
-
-    def as_json(self) -> dict[str, int]:
-        return {"operations": self.operations, "items": self.items, "readUnits": self.read_units}
-
-    def exceeded_by(self, cost: Cost) -> str | None:
-        """Which measure a cost exceeds, in words; None where it is within all of them."""
-        for found, most, name in (
-            (cost.read_units, self.read_units, "read units"),
-            (cost.operations, self.operations, "store operations"),
-            (cost.items, self.items, "items"),
-        ):
-            if found > most:
-                return f"{found:,g} {name}, and the limit is {most:,}"
-        return None
 
 
 @dataclass(slots=True)

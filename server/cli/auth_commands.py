@@ -20,12 +20,12 @@ from loaders.contracts.api_keys import API_KEYS
 from loaders.contracts.base import Order
 from loaders.pages import PageRequest
 from loaders.writes.api_keys import create_api_key, revoke_api_key
-from server.app import new_id
 from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.cli.command import CommandError, asynchronous, load_settings, table_console
 from server.cli.table import open_table
 from server.http_errors import InvalidCredentialsError
+from server.new_ids import new_id
 from server.settings import ClaimName
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)

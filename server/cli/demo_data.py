@@ -13,11 +13,11 @@ from loaders.tools.definition import create_table, delete_table, describe_table
 from loaders.tools.demo import DemoShape, load_demo, owner_email, owner_id
 from loaders.tools.demo_codes import load_demo_codes
 from loaders.tools.demo_places import LOCATIONS
-from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 from server.cli.table import open_timed
 from server.http.movable_clock import ahead_file
+from server.new_ids import new_id
 from server.process.store import is_local
 from server.settings import Settings
 

@@ -14,8 +14,9 @@ from rich.table import Table
 from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.execution import Executor
+from resolvers.limits import Limit
 from resolvers.plan.explain import explanation
-from resolvers.plan.price import Limit, Price, cost_json
+from resolvers.plan.price import Price, cost_json
 from resolvers.request_state import PageSizes
 from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json

@@ -14,10 +14,10 @@ from loaders.tools.expiry import expire_items
 from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds, set_read_only
 from loaders.tools.target import Report
-from server.app import new_id
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
+from server.new_ids import new_id
 from server.process.store import connect
 from server.settings import Settings
 

@@ -5,8 +5,9 @@ from typing import Any, Literal, TypeAlias
 
 from domain.authorization import Principal, Role, is_admin
 from loaders.trace import Trace
+from resolvers.limits import Limit
 from resolvers.plan.explain import explanation
-from resolvers.plan.price import Limit, cost_json
+from resolvers.plan.price import cost_json
 from resolvers.request_state import RequestState
 from server.http.request import GraphQLRequest
 from server.http_errors import HttpError

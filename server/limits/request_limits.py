@@ -8,7 +8,8 @@ from typing import Any, Final
 from domain.authorization import Principal
 from domain.budgets import BudgetState, caller_name
 from domain.errors import SmartLockerError, UnavailableError
-from resolvers.plan.price import Limit, Price
+from resolvers.limits import Limit
+from resolvers.plan.price import Price
 from resolvers.request_state import RequestState
 from server.http_errors import HttpError, to_http_error
 from server.limits.caller_budgets import CallerBudgets

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from server.app import new_id
+from server.new_ids import new_id
 from tests.conftest import Dump
 from tests.e2e.clusters import CREATE, SHARDS, Cluster, logged
 from tests.e2e.counting import COUNT, Count, count_key

@@ -28,8 +28,8 @@ from loaders.contracts.activity import WHOLE_LOG
 from loaders.following.catching_up import cursor_at
 from loaders.table.client import DynamoStore
 from loaders.table.clock import utc_now
-from server.app import new_id
 from server.auth.development import development_token
+from server.new_ids import new_id
 from tests import places
 from tests.e2e.serving import Server, start
 from tests.history import logged

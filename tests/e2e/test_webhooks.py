@@ -18,7 +18,7 @@ from aiohttp import web
 from standardwebhooks import Webhook
 
 from domain.activity import Activity, ActivityKind
-from server.app import new_id
+from server.new_ids import new_id
 from tests.conftest import Dump
 from tests.e2e.clusters import CREATE, SHARDS, Cluster, logged
 

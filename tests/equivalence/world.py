@@ -17,7 +17,7 @@ from loaders.table.errors import UnreadKeysError
 from loaders.table.transport import Answer, NoAnswerError, Transport
 from loaders.table.values import ReadItem
 from loaders.trace import Trace
-from resolvers.plan.price import Limit
+from resolvers.limits import Limit
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.limits.request_limits import RequestBudget
 from tests import places

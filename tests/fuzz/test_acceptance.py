@@ -9,8 +9,9 @@ from graphql import DocumentNode, GraphQLSyntaxError, parse, validate
 
 from domain.errors import QueryTooComplexError
 from resolvers.documents.acceptance import is_certainly_valid
-from resolvers.documents.parsing import DEFAULT_LIMITS, parse_within
+from resolvers.documents.parsing import parse_within
 from resolvers.documents.rules import RULES
+from resolvers.limits import DEFAULT_LIMITS
 from resolvers.schema import bound_schema
 from tests.equivalence.vocabulary import vocabulary
 from tests.fuzz.documents import make_document

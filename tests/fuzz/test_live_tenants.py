@@ -9,7 +9,7 @@ from loaders.backend import Backend
 from loaders.codecs import LOG_ENTRY
 from loaders.following.catching_up import cursor_at
 from loaders.table.clock import utc_now
-from server.app import new_id
+from server.new_ids import new_id
 from tests import places
 from tests.api import RENAME, Api
 from tests.conftest import Clock, Dump, OpenApi

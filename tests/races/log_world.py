@@ -36,7 +36,7 @@ from loaders.table.operations import Transact
 from loaders.table.transport import Answer, Transport
 from loaders.writes.lockers import register_locker, rename_locker
 from loaders.writes.owners import create_owner
-from server.app import new_id
+from server.new_ids import new_id
 from tests.conftest import PATIENT
 from tests.torture.faults import noise
 from tests.wire import Answer as WireAnswer

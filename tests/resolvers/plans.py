@@ -7,9 +7,9 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from loaders.backend import Backend
 from loaders.contracts.cost import Cost
 from loaders.table.clock import StoreClock
-from resolvers.documents.parsing import DocumentLimits
 from resolvers.execution import Executor
-from resolvers.plan.price import Limit, Price, PricedStep
+from resolvers.limits import DocumentLimits, Limit
+from resolvers.plan.price import Price, PricedStep
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.limits.request_limits import RequestBudget
 from tests.conftest import NOW

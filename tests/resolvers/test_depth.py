@@ -8,7 +8,7 @@ from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.transport import Answer, Transport
 from resolvers.execution import Executor
-from resolvers.plan.price import Limit
+from resolvers.limits import Limit
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.limits.request_limits import RequestBudget
 from tests.api import Api

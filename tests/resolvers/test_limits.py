@@ -7,7 +7,7 @@ from graphql.language import Token
 
 from domain.errors import QueryTooComplexError
 from resolvers.documents.cache import DocumentCache, InvalidDocumentError
-from resolvers.documents.parsing import DEFAULT_LIMITS
+from resolvers.limits import DEFAULT_LIMITS
 from resolvers.schema import bound_schema
 from tests.api import Api
 from tests.conftest import OpenApi

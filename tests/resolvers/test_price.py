@@ -4,7 +4,8 @@ from domain.errors import QueryTooComplexError
 from loaders.contracts.cost import Cost
 from loaders.contracts.reservations import CREATE_RESERVATION, SETTLE_LAST_CHANGE
 from resolvers.bindings.nodes import to_global_id
-from resolvers.plan.price import Limit, Price
+from resolvers.limits import Limit
+from resolvers.plan.price import Price
 from tests.resolvers.plans import LIMIT, OWNER, figures, price, steps
 
 ID = to_global_id("Locker", "l1")

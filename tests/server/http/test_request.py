@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from domain.ids import check_ulid
-from server.app import new_id
+from server.new_ids import new_id
 from tests.api import Api, mutation, unchanged
 from tests.conftest import Dump
 from tests.over_http import GRAPHQL, JSON, assert_rejected, only_error

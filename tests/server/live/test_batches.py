@@ -7,7 +7,7 @@ from domain.activity import ActivityKind, Happening
 from domain.models import LockerId, OwnerId
 from loaders.keys import LOG_SHARDS
 from loaders.table.clock import utc_now
-from server.app import new_id
+from server.new_ids import new_id
 from tests.api import UPDATE_STATUS, Api
 from tests.conftest import Clock, OpenApi
 from tests.feeds import connected, since
