@@ -301,7 +301,7 @@ def test_a_generated_page_is_what_its_check_accepts(run: Run, tmp_path: Path, wo
 
 
 def test_contracts_list_names_every_contract(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("COLUMNS", "600")
     result = run("contracts", "list")
     rows = [line for line in result.out.splitlines() if "QC-" in line]
     used = fields_by_contract(bound_schema())
