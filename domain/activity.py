@@ -136,6 +136,8 @@ class ActivityKind(DescribedEnum):
     )
 
     API_KEY_CREATED = "api_key.created", "An API key was created.", "createApiKey"
+    API_KEY_SUSPENDED = "api_key.suspended", "An API key was suspended.", "suspendApiKey"
+    API_KEY_RESUMED = "api_key.resumed", "A suspended API key was resumed.", "resumeApiKey"
     API_KEY_REVOKED = "api_key.revoked", "An API key was revoked.", "revokeApiKey"
     CALLER_BUDGET_CHANGED = (
         "caller_budget.changed",

@@ -44,6 +44,12 @@ class ApiKey:
     revoked_at: Instant | None = None
     location_id: LocationId | None = None
     """Location of a device that controls a location's door."""
+    suspended_at: Instant | None = None
+    last_used_at: Instant | None = None
+    """Hour of the last request that was authenticated with it, as far as it was stored."""
+    version: int = 1
+    updated_at: Instant | None = None
+    last_change: str | None = None
 
 
 def format_key(key_id: ApiKeyId, secret: str) -> str:

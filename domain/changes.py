@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from domain.api_keys import ApiKey
 from domain.bookings import Booking
 from domain.commands.base import Change, OptionalChange, change_fingerprint
 from domain.errors import IdTakenError, VersionConflictError
@@ -17,7 +18,7 @@ from domain.models import Location, Locker, Owner, Reservation
 from domain.times import Instant
 from domain.webhooks import Webhook
 
-V = TypeVar("V", Booking, Location, Locker, Owner, Reservation, Webhook)
+V = TypeVar("V", ApiKey, Booking, Location, Locker, Owner, Reservation, Webhook)
 
 
 def revised(current: V, now: Instant, token: str | None = None, **values: Any) -> V:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from domain.api_keys import ApiKey
     from domain.bookings import Booking, CalendarSlot
     from domain.models import Location, Locker, LockerStatus, Owner, Reservation
     from domain.webhooks import Webhook
@@ -128,7 +129,7 @@ class VersionConflictError(ConflictError):
     code = "VERSION_CONFLICT"
     retryable = True
 
-    def __init__(self, current: Locker | Owner | Location | Booking | Reservation | Webhook) -> None:
+    def __init__(self, current: ApiKey | Locker | Owner | Location | Booking | Reservation | Webhook) -> None:
         super().__init__(
             f"The current version is {current.version}. Read the current state and retry with its version.",
             ("input", "expectedVersion"),

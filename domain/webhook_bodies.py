@@ -88,7 +88,7 @@ def _schema(kind: ActivityKind) -> dict[str, Any]:
     required = [name for name in ids if to_snake(name) == f"{thing}_id"]
     if "reservationId" in ids:
         properties["reference"] = {**_TEXT, "description": "For the owner who made the reservation."}
-    if thing in _CHANGING or "codeId" in ids:
+    if thing in {*_CHANGING, "api_key"} or "codeId" in ids:
         properties["version"] = {"type": "integer", "minimum": 1}
         required.append("version")
     if kind is ActivityKind.RESERVATION_ENDED:

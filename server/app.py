@@ -31,6 +31,7 @@ from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
+from server.auth.key_uses import KeyUses
 from server.http.built_pages import BuiltPage
 from server.http.endpoint import GraphQLEndpoint
 from server.http.headers import SecurityHeaders
@@ -129,7 +130,8 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     states.listener = live.log
     graphiql = BuiltPage("graphiql") if settings.shows_graphiql else None
     check = HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins)
-    authenticate = parts.authenticator or _authenticator(settings, issuer, read_key, clock)
+    uses = KeyUses(lambda: states.store, clock, lambda: readiness.is_usable and not is_read_only())
+    authenticate = parts.authenticator or _authenticator(settings, issuer, read_key, clock, uses.note)
     endpoint = GraphQLEndpoint(
         operations,
         authenticate,
@@ -156,7 +158,8 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
-        async with telemetry.running(), states.open(readiness, budgets), keys, _following(states, telemetry, parts):
+        following = _following(states, telemetry, parts)
+        async with telemetry.running(), states.open(readiness, budgets), keys, uses.running(), following:
             try:
                 yield
             finally:
@@ -324,10 +327,11 @@ def _authenticator(
     issuer: Issuer | None,
     read_key: Callable[[ApiKeyId], Awaitable[ApiKey | None]],
     clock: Callable[[], Instant],
+    used: Callable[[ApiKey], None],
 ) -> Authenticator:
     return CredentialAuthenticator(
         cache(partial(_token_verifier, settings, issuer)),
-        ApiKeyVerifier(read_key, clock),
+        ApiKeyVerifier(read_key, clock, used=used),
         None if settings.is_production else DEVELOPMENT_ADMIN,
     )
 

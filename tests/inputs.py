@@ -49,6 +49,8 @@ async def stock(api: Api, backend: Backend) -> None:
     for field, values in (
         ("createCalendarEvent", {"eventId": "c0", "date": "2026-04-01"}),
         ("createApiKey", {"keyId": "k0"}),
+        ("createApiKey", {"keyId": "k2"}),
+        ("suspendApiKey", {"keyId": "k2"}),
         ("createAccessCode", {"codeId": "c1"}),
         ("provisionDevice", {"generation": 1}),
         ("verifyAccessCode", {"attemptId": "a1"}),

@@ -56,6 +56,7 @@ LOCKER = {"lockerId": "l1", "expectedVersion": 2}
 LOCATION = {"locationId": ulid(0), "expectedVersion": 2}
 
 STALE = "expectedVersion: 999"
+SUSPEND = does("suspendApiKey")
 TODAY = to_instant(datetime.now(UTC))
 """A replay names times of the log, which are real."""
 OWN = 'lockerId: "locker-@tenant"'
@@ -309,6 +310,21 @@ MUTATIONS: dict[str, Mutation] = {
         good={"keyId": "k1", "name": "Hall 3", "role": "DEVICE", "lockerId": "l1"},
         refused='name: "Another", role: DEVICE',
         chosen_id="keyId",
+    ),
+    "suspendApiKey": Mutation(
+        good={"keyId": "k0", **VERSION},
+        refused=f'keyId: "key-1", {STALE}',
+        present={"keyId": "k0", "expectedVersion": 2},
+        brings={"keyId": "k0"},
+        scenarios={"suspend an API key": (api_key, SUSPEND)},
+    ),
+    "resumeApiKey": Mutation(
+        good={"keyId": "k2", "expectedVersion": 2},
+        refused=f'keyId: "key-1", {STALE}',
+        present={"keyId": "k2", **VERSION},
+        scenarios={
+            "resume an API key": (api_key, SUSPEND, does("resumeApiKey", expected_version=2, change_id=None)),
+        },
     ),
     "revokeApiKey": Mutation(
         good={"keyId": "k0"},

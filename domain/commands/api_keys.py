@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKeyId, ApiKeyRole
 from domain.authorization import Scope
-from domain.commands.base import CheckedLocationId, CheckedLockerId, CheckedOwnerId, Command, Name, optional
+from domain.commands.base import Change, CheckedLocationId, CheckedLockerId, CheckedOwnerId, Command, Name, optional
 from domain.errors import BadInputError, Problem
 from domain.ids import check_id
 from domain.times import Instant
@@ -35,6 +35,14 @@ class CreateApiKey(Command):
     location_id: CheckedLocationId | None = optional("Id of the location, for the device of a location's door.")
     scopes: list[Scope] = Field(default_factory=list, max_length=len(Scope), description="Permissions of a partner.")
     expires_at: Instant | None = optional("Time at which the key expires; never if left out.")
+
+
+class SuspendApiKey(Change):
+    key_id: CheckedApiKeyId
+
+
+class ResumeApiKey(Change):
+    key_id: CheckedApiKeyId
 
 
 class RevokeApiKey(Command):

@@ -1,12 +1,12 @@
 """The access patterns of API keys."""
 
 from domain.activity import ActivityKind
-from domain.errors import BadInputError, IdTakenError, NotFoundError
+from domain.errors import BadInputError, IdTakenError, NotFoundError, VersionConflictError
 from loaders import keys
 from loaders.codecs import API_KEY
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.write_parts import IS_NEW, ItemRead, check, put, update
+from loaders.contracts.write_parts import IS_NEW, REPEATED_CHANGE, ItemRead, check, put, update
 from loaders.contracts.writing import WriteContract
 
 API_KEY_BY_ID = ReadOne(
@@ -37,17 +37,47 @@ CREATE_API_KEY = WriteContract(
     "only administrators write to.",
 )
 
-REVOKE_API_KEY = WriteContract(
+CHANGE_API_KEY = WriteContract(
     id="QC-62",
-    purpose="Revoke an API key",
+    purpose="Suspend, resume or revoke an API key",
     reads=(ItemRead("key", API_KEY),),
-    steps=(update("key", API_KEY, "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)", index_writes=1),),
+    rounds=5,
+    steps=(
+        update(
+            "key",
+            API_KEY,
+            "attribute_exists(#PK) AND (attribute_not_exists(#version) OR #version = :expectedVersion)",
+            index_writes=1,
+        ),
+    ),
     most_steps=1,
-    emits=(ActivityKind.API_KEY_REVOKED,),
-    errors=(BadInputError, NotFoundError),
-    note="Permanent. A key that is already revoked stays unchanged.",
+    emits=(ActivityKind.API_KEY_SUSPENDED, ActivityKind.API_KEY_RESUMED, ActivityKind.API_KEY_REVOKED),
+    errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
+    note=f"{REPEATED_CHANGE} Revoking is permanent: a key that is revoked stays unchanged. A key that was never "
+    "changed may have no version, which counts as 1.",
     cardinality="One item.",
-    hot_partition="None: a key is revoked once, by an administrator.",
+    hot_partition="None: only administrators change a key.",
+)
+
+STORE_KEY_USE = WriteContract(
+    id="QC-200",
+    purpose="Store the hour in which an API key was used",
+    operation="UpdateItem",
+    steps=(
+        update(
+            "key",
+            API_KEY,
+            "attribute_exists(#PK) AND (attribute_not_exists(#lastUsedAt) OR #lastUsedAt < :hour)",
+            index_writes=1,
+        ),
+    ),
+    most_steps=1,
+    silent="The use of a key changes nothing.",
+    note="In the background, about a minute after the first request of an hour, and never by a request. Of several "
+    "servers the first one stores the hour; it never goes back, and leaves the version as it is.",
+    cardinality="One item, once an hour.",
+    hot_partition="None: each key is its own partition. In the index all keys share one, which takes about 1,000 "
+    "writes a second.",
 )
 
 API_KEYS = ReadPage(

@@ -1,23 +1,37 @@
-"""Writes of API keys: a key is created once, shown once, and revoked permanently."""
+"""Writes of API keys: a key is created once, shown once, suspended and resumed, and revoked permanently."""
 
 import secrets
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 
 from domain.activity import ActivityKind, Happening
 from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
 from domain.authorization import Principal
-from domain.commands.api_keys import CreateApiKey, RevokeApiKey, check_fields_for_role
+from domain.changes import ChangeRequest, revised
+from domain.commands.api_keys import (
+    CreateApiKey,
+    ResumeApiKey,
+    RevokeApiKey,
+    SuspendApiKey,
+    check_fields_for_role,
+)
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import record_from
+from domain.times import Instant
 from loaders.backend import Backend
 from loaders.codecs import API_KEY
-from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
-from loaders.table.errors import TransactionRefusedError
+from loaders.contracts.api_keys import CHANGE_API_KEY, CREATE_API_KEY, STORE_KEY_USE
+from loaders.table.client import DynamoStore
+from loaders.table.errors import ConditionFailedError, TransactionRefusedError
+from loaders.table.recording import RecordedStore
 from loaders.writes.log import Log
-from loaders.writes.optimistic import created_before
+from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 _SECRET_BYTES = 32
+_ID = ("input", "keyId")
 _CREATED = ActivityKind.API_KEY_CREATED
 _REVOKED = ActivityKind.API_KEY_REVOKED
 
@@ -58,9 +72,9 @@ async def create_api_key(backend: Backend, command: CreateApiKey, principal: Pri
         if has_expired:
             await backend.store.transact(CREATE_API_KEY.transact(step))
         else:
-            await Log(backend, principal).transact(CREATE_API_KEY, [step], _happening(_CREATED, key_id))
+            await Log(backend, principal).transact(CREATE_API_KEY, [step], _happening(_CREATED, api_key))
     except TransactionRefusedError as refusal:
-        taken = IdTakenError(key_id, "another key", ("input", "keyId"))
+        taken = IdTakenError(key_id, "another key", _ID)
         first = created_before(refusal, step.name, API_KEY, content, taken)
         if first is None:
             raise
@@ -71,24 +85,71 @@ async def create_api_key(backend: Backend, command: CreateApiKey, principal: Pri
     return CreatedKey(api_key, secret)
 
 
+async def suspend_api_key(backend: Backend, command: SuspendApiKey, principal: Principal) -> ApiKey:
+    """Suspends a key (QC-62); one that is suspended is returned unchanged."""
+    return await _change(backend, command, principal, ActivityKind.API_KEY_SUSPENDED, backend.clock())
+
+
+async def resume_api_key(backend: Backend, command: ResumeApiKey, principal: Principal) -> ApiKey:
+    """Resumes a suspended key (QC-62); one that is not suspended is returned unchanged."""
+    return await _change(backend, command, principal, ActivityKind.API_KEY_RESUMED, None)
+
+
 async def revoke_api_key(backend: Backend, command: RevokeApiKey, principal: Principal) -> ApiKey:
     """Revokes a key (QC-62); one that is already revoked is returned unchanged."""
-    current: ApiKey | None = await REVOKE_API_KEY.read(backend.store, "key", command.key_id)
-    if current is None:
-        raise NotFoundError(f"API key {command.key_id} does not exist.", ("input", "keyId"))
-    if current.revoked_at is not None:
-        return current
-    revoked = replace(current, revoked_at=backend.clock())
-    try:
-        step = REVOKE_API_KEY.change_step("key", current, revoked)
-        await Log(backend, principal).transact(REVOKE_API_KEY, [step], _happening(_REVOKED, command.key_id))
-    except TransactionRefusedError as refusal:
-        first = refusal.failed["key"]
-        if first is None:
-            raise
-        return API_KEY.decode(first)
-    return revoked
+
+    def revoked(current: ApiKey) -> ApiKey:
+        now = backend.clock()
+        return current if current.revoked_at is not None else revised(current, now, revoked_at=now)
+
+    return await _write(backend, command.key_id, principal, _REVOKED, revoked)
 
 
-def _happening(kind: ActivityKind, key_id: ApiKeyId) -> Happening:
-    return Happening(kind=kind, api_key_id=key_id)
+async def _change(
+    backend: Backend,
+    command: SuspendApiKey | ResumeApiKey,
+    principal: Principal,
+    kind: ActivityKind,
+    suspended_at: Instant | None,
+) -> ApiKey:
+    request = ChangeRequest.of(command, backend.new_id)
+
+    def changed(current: ApiKey) -> ApiKey:
+        if request.is_made(current):
+            return current
+        request.check(current)
+        if current.revoked_at is not None:
+            raise BadInputError(f"API key {current.key_id} was revoked.", _ID)
+        if (current.suspended_at is None) is (suspended_at is None):
+            return current
+        return request.apply(current, backend.clock(), suspended_at=suspended_at)
+
+    return await _write(backend, command.key_id, principal, kind, changed)
+
+
+async def _write(
+    backend: Backend, key_id: ApiKeyId, principal: Principal, kind: ActivityKind, changed: Callable[[ApiKey], ApiKey]
+) -> ApiKey:
+    async def decide(_: Counter[str]) -> Decision[ApiKey]:
+        current: ApiKey | None = await CHANGE_API_KEY.read(backend.store, "key", key_id)
+        if current is None:
+            raise NotFoundError(f"API key {key_id} does not exist.", _ID)
+        after = changed(current)
+        if after is current:
+            return Decision(current)
+        step = CHANGE_API_KEY.change_step("key", current, after, expectedVersion=current.version)
+        return Decision(after, [step], [_happening(kind, after)])
+
+    log = Log(backend, principal)
+    return await optimistic_write(backend.store, CHANGE_API_KEY, decide, log=log, changed=("API key", "keyId"))
+
+
+async def store_key_use(store: DynamoStore | RecordedStore, key_id: ApiKeyId, hour: Instant) -> None:
+    """Stores the hour in which a key was used, unless a later one is stored or the key is gone (QC-200)."""
+    step = STORE_KEY_USE.step("key", (key_id,), {"lastUsedAt": hour}, hour=hour)
+    with suppress(ConditionFailedError):
+        await store.update(STORE_KEY_USE.update(step))
+
+
+def _happening(kind: ActivityKind, api_key: ApiKey) -> Happening:
+    return Happening(kind=kind, api_key_id=api_key.key_id, version=api_key.version)

@@ -12,7 +12,7 @@ from domain.authorization import Scope
 from domain.commands import api_keys as commands
 from domain.ids import check_id
 from domain.times import Instant
-from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
+from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CHANGE_API_KEY, CREATE_API_KEY
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import api_keys as writes
 from resolvers.api.mutations import mutations, write
@@ -21,7 +21,7 @@ from resolvers.bindings.base import bound_field, column
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import References, look_up
 from resolvers.bindings.rules import ADMINS
-from resolvers.entities.base import entity, id_argument
+from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 
 if TYPE_CHECKING:
     from resolvers.entities.owners import Owner
@@ -41,7 +41,15 @@ class ApiKey(Node):
     created_at: Instant = column("Time at which the key was created.")
     created_by: str = column("Subject of the admin who created the key.")
     expires_at: Instant | None = column("Time at which the key expires; null if it does not.")
+    suspended_at: Instant | None = column("Time at which the key was suspended; null if it is not suspended.")
     revoked_at: Instant | None = column("Time at which the key was revoked; null if it was not.")
+    last_used_at: Instant | None = column(
+        "Hour in which the key was last used, stored some minutes later; null if it was not."
+    )
+    updated_at: Instant = column(
+        CHANGED, lambda key, _: key.updated_at or key.created_at, reads=("updated_at", "created_at")
+    )
+    version: int = column(VERSION)
     owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = bound_field(
         References(contract=OWNER_BY_ID, key="owner_ids", usual=2, most=commands.MAX_OWNERS_PER_KEY, rule=ADMINS),
         "Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",
@@ -60,7 +68,7 @@ class ApiKeyQueries:
     api_keys: Connection[ApiKey] | None = pages(
         API_KEYS,
         rule=ADMINS,
-        description="All API keys, newest first, including revoked and expired ones. Requires an admin.",
+        description="All API keys, newest first, including suspended, revoked and expired ones. Requires an admin.",
     )
 
 
@@ -79,8 +87,15 @@ class ApiKeyMutations:
         secret=("secret", _SHOWN_ONCE),
         description="Create an API key. Requires an admin.",
     )
+    suspend_api_key: ApiKey = write(
+        CHANGE_API_KEY,
+        ADMINS,
+        description="Suspend an API key until it is resumed. Servers reject it within five seconds, and end its "
+        "subscriptions. Requires an admin.",
+    )
+    resume_api_key: ApiKey = write(CHANGE_API_KEY, ADMINS, description="Resume a suspended API key. Requires an admin.")
     revoke_api_key: ApiKey = write(
-        REVOKE_API_KEY,
+        CHANGE_API_KEY,
         ADMINS,
         returns="The revoked key; null if there is no such key.",
         description="Revoke an API key permanently. Servers reject it within five seconds. Requires an admin.",

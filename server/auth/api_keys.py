@@ -12,7 +12,7 @@ from domain.errors import UnavailableError
 from domain.times import Instant
 from server.http_errors import InvalidCredentialsError
 
-# A revoked key is rejected within five seconds; a read takes part of that time.
+# A revoked or suspended key is rejected within five seconds; a read takes part of that time.
 _CACHE_SECONDS = 3
 _CACHE_SIZE = 10_000
 _MAX_READS = 16
@@ -37,10 +37,12 @@ class ApiKeyVerifier:
         read: Callable[[ApiKeyId], Awaitable[ApiKey | None]],
         clock: Callable[[], Instant],
         timer: Callable[[], float] = time.monotonic,
+        used: Callable[[ApiKey], None] = lambda _: None,
     ) -> None:
         self._read = read
         self._clock = clock
         self._timer = timer
+        self._used = used
         self._existing: OrderedDict[ApiKeyId, _CachedKey] = OrderedDict()
         self._missing: OrderedDict[ApiKeyId, _CachedKey] = OrderedDict()
         self._reads: dict[ApiKeyId, asyncio.Future[ApiKey | None]] = {}
@@ -54,8 +56,11 @@ class ApiKeyVerifier:
             raise InvalidCredentialsError("The API key is unknown.")
         if api_key.revoked_at is not None:
             raise InvalidCredentialsError("The API key was revoked.")
+        if api_key.suspended_at is not None:
+            raise InvalidCredentialsError("The API key is suspended.")
         if api_key.expires_at is not None and api_key.expires_at <= self._clock():
             raise InvalidCredentialsError("The API key has expired.")
+        self._used(api_key)
         return principal_for_key(api_key)
 
     async def _find(self, key_id: ApiKeyId) -> ApiKey | None:

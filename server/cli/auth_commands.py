@@ -4,22 +4,22 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.table import Column, Table
 
 from domain.api_keys import ApiKey, ApiKeyRole
 from domain.authorization import Principal, Role, Scope
-from domain.commands.api_keys import CreateApiKey, RevokeApiKey
+from domain.commands.api_keys import CreateApiKey, ResumeApiKey, RevokeApiKey, SuspendApiKey
 from domain.commands.base import parse_command
 from domain.errors import BadInputError
 from domain.times import Instant, shift
 from loaders.backend import Backend
-from loaders.contracts.api_keys import API_KEYS
+from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS
 from loaders.contracts.base import Order
 from loaders.pages import PageRequest
-from loaders.writes.api_keys import create_api_key, revoke_api_key
+from loaders.writes.api_keys import create_api_key, resume_api_key, revoke_api_key, suspend_api_key
 from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.cli.command import CommandError, asynchronous, load_settings, table_console
@@ -27,6 +27,8 @@ from server.cli.table import open_table
 from server.http_errors import InvalidCredentialsError
 from server.new_ids import new_id
 from server.settings import ClaimName
+
+C = TypeVar("C", SuspendApiKey, ResumeApiKey)
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 
@@ -44,6 +46,7 @@ _CLAIMS: dict[ClaimName, str] = {
 
 Owners = Annotated[list[str] | None, typer.Option("--owner", help="Owner id; for a partner, repeat the option.")]
 Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Scope of a partner; repeat the option.")]
+KeyId = Annotated[str, typer.Argument(help="Id of the key.")]
 LockerOption = Annotated[str | None, typer.Option("--locker", help="Locker id of a device.")]
 LocationOption = Annotated[str | None, typer.Option("--location", help="Location id of a device of a location's door.")]
 
@@ -88,7 +91,7 @@ async def keys_create(
 async def keys_list() -> None:
     """List all keys, newest first."""
     # The id is the argument of `keys revoke`, so it is never truncated.
-    listing = Table(Column("id", no_wrap=True), "name", "role", "holder", "scopes", "created", "state")
+    listing = Table(Column("id", no_wrap=True), "name", "role", "holder", "scopes", "created", "used", "state")
     async with _open_backend() as backend:
         cursor: str | None = None
         while True:
@@ -103,9 +106,27 @@ async def keys_list() -> None:
     table_console().print(listing)
 
 
+@keys_app.command("suspend")
+@asynchronous
+async def keys_suspend(key_id: KeyId) -> None:
+    """Suspend a key until it is resumed; after five seconds, no server accepts it."""
+    async with _open_backend() as backend:
+        suspended = await suspend_api_key(backend, await _change(backend, SuspendApiKey, key_id), _OPERATOR)
+    typer.echo(f"key {suspended.key_id} suspended at {suspended.suspended_at}")
+
+
+@keys_app.command("resume")
+@asynchronous
+async def keys_resume(key_id: KeyId) -> None:
+    """Resume a suspended key; after five seconds, every server accepts it."""
+    async with _open_backend() as backend:
+        resumed = await resume_api_key(backend, await _change(backend, ResumeApiKey, key_id), _OPERATOR)
+    typer.echo(f"key {resumed.key_id} resumed")
+
+
 @keys_app.command("revoke")
 @asynchronous
-async def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -> None:
+async def keys_revoke(key_id: KeyId) -> None:
     """Revoke a key permanently; after five seconds, no server accepts it."""
     async with _open_backend() as backend:
         revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}), _OPERATOR)
@@ -157,13 +178,25 @@ async def _open_backend() -> AsyncIterator[Backend]:
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:
     if api_key.revoked_at is not None:
-        state = f"revoked {api_key.revoked_at}"
+        state = f"revoked {api_key.revoked_at[:16]}"
+    elif api_key.suspended_at is not None:
+        state = f"suspended {api_key.suspended_at[:16]}"
     elif api_key.expires_at is None:
         state = "active"
     else:
-        state = f"{'expired' if api_key.expires_at <= now else 'until'} {api_key.expires_at}"
+        state = f"{'expired' if api_key.expires_at <= now else 'until'} {api_key.expires_at[:16]}"
     holder = ", ".join(api_key.owner_ids) or str(api_key.locker_id or api_key.location_id)
-    return api_key.key_id, api_key.name, api_key.role, holder, " ".join(api_key.scopes), api_key.created_at, state
+    used = (api_key.last_used_at or "never")[:13]
+    about = (api_key.key_id, api_key.name, api_key.role, holder, " ".join(api_key.scopes))
+    return *about, api_key.created_at[:16], used, state
+
+
+async def _change(backend: Backend, command: type[C], key_id: str) -> C:
+    """The command with the present version of the key: who types it does not name one."""
+    found = await API_KEY_BY_ID.read(
+        backend.store, parse_command(RevokeApiKey, {"key_id": key_id}).key_id, consistent=True
+    )
+    return parse_command(command, {"key_id": key_id, "expected_version": 1 if found is None else found.version})
 
 
 def _duration(text: str) -> timedelta:

@@ -61,6 +61,9 @@ class Event(NamedTuple):
     cursor: str | None = None
 
 
+_ENDS_CONNECTIONS = frozenset({ActivityKind.API_KEY_REVOKED, ActivityKind.API_KEY_SUSPENDED})
+
+
 class Client(Protocol):
     """Where a subscription sends its events."""
 
@@ -420,12 +423,14 @@ class LiveQueries:
     async def _check_key(self, principal: Principal) -> None:
         """Looks once more whether an API key is valid; what happens to it from now on, the log tells.
 
-        Raises an HttpError if it was revoked.
+        Raises an HttpError if it was revoked or suspended.
         """
         if principal.by_key and principal.credential is not None:
             api_key = await self._read_key(ApiKeyId(principal.credential))
             if api_key is None or api_key.revoked_at is not None:
                 raise HttpError(401, "The API key was revoked.", "UNAUTHENTICATED")
+            if api_key.suspended_at is not None:
+                raise HttpError(401, "The API key is suspended.", "UNAUTHENTICATED")
 
     def close(self, subscription: Subscription) -> None:
         """Ends a subscription; harmless if it has ended."""
@@ -535,7 +540,7 @@ class LiveQueries:
             stream.stop()
 
     def forbid(self, key_id: str) -> None:
-        """Ends the connections of an API key that was revoked."""
+        """Ends the connections of an API key that was revoked or suspended."""
         for subscription in [*self._subscriptions]:
             principal = subscription.query.principal
             if principal.by_key and principal.credential == key_id:
@@ -544,7 +549,7 @@ class LiveQueries:
     def _tell(self, activities: Sequence[Activity]) -> None:
         for activity in activities:
             happening = activity.happening
-            if happening.kind is ActivityKind.API_KEY_REVOKED and happening.api_key_id is not None:
+            if happening.kind in _ENDS_CONNECTIONS and happening.api_key_id is not None:
                 self.forbid(happening.api_key_id)
             for place in (WHOLE_LOG, *history_places(happening)):
                 queries = self._places.get(place)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loaders import keys
+from loaders.contracts.api_keys import STORE_KEY_USE
 from loaders.contracts.budgets import SPEND_BUDGET
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadTable
@@ -89,9 +90,9 @@ def test_only_commands_scan() -> None:
     }
 
 
-def test_only_budgets_are_changed_without_a_transaction() -> None:
+def test_only_budgets_and_the_use_of_keys_are_stored_without_a_transaction() -> None:
     plain = [contract for contract in CONTRACTS.values() if contract.operation == "UpdateItem"]
-    assert plain == [SPEND_BUDGET]
+    assert plain == [SPEND_BUDGET, STORE_KEY_USE]
 
 
 def test_no_contract_changes_or_deletes_an_event() -> None:

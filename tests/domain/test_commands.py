@@ -45,6 +45,8 @@ CONFIGURED: dict[str, Any] = {
 }
 VALID: dict[type[Command], dict[str, Any]] = {
     api_keys.CreateApiKey: {"name": "Hall 3", "role": ApiKeyRole.DEVICE, "locker_id": "l1"},
+    api_keys.SuspendApiKey: {"key_id": "k1", "expected_version": 1},
+    api_keys.ResumeApiKey: {"key_id": "k1", "expected_version": 2},
     api_keys.RevokeApiKey: {"key_id": "k1"},
     bookings.RequestBooking: BOOKING,
     bookings.CancelBooking: {"booking_id": "b1"},

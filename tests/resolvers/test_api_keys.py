@@ -5,15 +5,18 @@ from typing import Any
 
 import pytest
 
-from tests.api import Api, mutation
+from tests.api import Api, mutation, unchanged
 from tests.conftest import NOW, Clock, Dump
 from tests.issuer import bearer
 from tests.principals import admin
+from tests.tables import PlainClient, put
 from tests.wire import Wire, unlogged
 
 WHOLE = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 CREATE = mutation("createApiKey", f"apiKey {{ {WHOLE} }} secret")
 REVOKE = mutation("revokeApiKey", f"apiKey {{ {WHOLE} }}")
+STATE = "apiKey { suspendedAt revokedAt updatedAt version }"
+SUSPEND, RESUME = mutation("suspendApiKey", STATE), mutation("resumeApiKey", STATE)
 ONE = f"query ($keyId: ID!) {{ apiKey(keyId: $keyId) {{ {WHOLE} }} }}"
 PARTNER: dict[str, Any] = {
     "keyId": "k1",
@@ -147,3 +150,51 @@ async def test_concurrent_revocations_of_a_key_return_the_same_time(api: Api, cl
 
     await asyncio.gather(*(revoke() for _ in range(8)))
     assert len(set(moments)) == 1
+
+
+async def test_a_key_is_suspended_and_resumed(api: Api, clock: Clock, dump: Dump) -> None:
+    await api.mutate(CREATE, **PARTNER)
+    clock.move(hours=1)
+    suspend = {"keyId": "k1", "expectedVersion": 1, "changeId": "c1"}
+    at = "2026-03-01T13:00:00.000Z"
+    suspended = {"suspendedAt": at, "revokedAt": None, "updatedAt": at, "version": 2}
+    assert (await api.done(SUSPEND, **suspend))["apiKey"] == suspended
+    async with unchanged(dump):
+        clock.move(hours=1)
+        assert (await api.done(SUSPEND, **suspend))["apiKey"] == suspended
+        assert (await api.done(SUSPEND, keyId="k1", expectedVersion=2))["apiKey"] == suspended
+        stale = await api.mutate(RESUME, keyId="k1", expectedVersion=1)
+        assert ([error["code"] for error in stale["userErrors"]], stale["apiKey"]) == (["VERSION_CONFLICT"], suspended)
+    resumed = {"suspendedAt": None, "revokedAt": None, "updatedAt": "2026-03-01T14:00:00.000Z", "version": 3}
+    assert (await api.done(RESUME, keyId="k1", expectedVersion=2))["apiKey"] == resumed
+    kinds = (await api.run("{ activity(orderBy: ASC) { nodes { kind version } } }"))["activity"]["nodes"]
+    assert [(entry["kind"], entry["version"]) for entry in kinds] == [
+        ("API_KEY_CREATED", 1),
+        ("API_KEY_SUSPENDED", 2),
+        ("API_KEY_RESUMED", 3),
+    ]
+
+
+async def test_of_changes_of_a_key_at_once_one_is_made_and_a_revocation_is_never_lost(api: Api) -> None:
+    await api.mutate(CREATE, **PARTNER)
+    changes = [api.mutate(SUSPEND, keyId="k1", expectedVersion=1, changeId=f"c{number}") for number in range(4)]
+    *made, revoked = await asyncio.gather(*changes, api.mutate(REVOKE, keyId="k1"))
+    assert revoked["apiKey"]["revokedAt"] is not None
+    assert sum(not payload["userErrors"] for payload in made) <= 1
+    assert (await api.run(ONE, keyId="k1"))["apiKey"]["revokedAt"] is not None
+    version = (await api.run('{ apiKey(keyId: "k1") { version } }'))["apiKey"]["version"]
+    for change in (SUSPEND, RESUME):
+        (error,) = (await api.mutate(change, keyId="k1", expectedVersion=version))["userErrors"]
+        assert (error["code"], error["message"]) == ("BAD_USER_INPUT", "API key k1 was revoked.")
+
+
+async def test_a_key_from_before_versions_has_version_1(
+    api: Api, plain_client: PlainClient, table: str, dump: Dump
+) -> None:
+    await api.mutate(CREATE, **PARTNER)
+    ((place, item),) = [entry for entry in (await dump()).items() if entry[0][0] == "APIKEY#k1"]
+    await put(plain_client, table, {name: value for name, value in item.items() if name != "version"})
+    assert "version" not in (await dump())[place]
+    assert (await api.run('{ apiKey(keyId: "k1") { version } }'))["apiKey"] == {"version": 1}
+    payloads = [await api.mutate(SUSPEND, keyId="k1", expectedVersion=1, changeId=change) for change in ("a", "b")]
+    assert [[error["code"] for error in payload["userErrors"]] for payload in payloads] == [[], ["VERSION_CONFLICT"]]

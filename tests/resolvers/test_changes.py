@@ -26,7 +26,9 @@ CHANGES = [name for name in MUTATIONS if name.endswith(tuple(OWN_ID)) and not na
 
 
 # What is active and is activated once more is the same request again.
-@pytest.mark.parametrize("name", [name for name in VERSIONED if name not in {"reactivateLocation", "enableWebhook"}])
+@pytest.mark.parametrize(
+    "name", [name for name in VERSIONED if name not in {"reactivateLocation", "enableWebhook", "resumeApiKey"}]
+)
 async def test_a_stale_version_conflicts_and_shows_state(
     api: Api, dump: Dump, prepared: Prepared, backend: Backend, name: str
 ) -> None:

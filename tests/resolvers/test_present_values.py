@@ -34,6 +34,8 @@ async def test_a_change_to_the_present_value_is_none(api: Api, wire: Wire, clock
     await reject(api, "no")
     for webhook in ("w0", "w1"):
         await webhooks.create(api, webhook)
+    for key in ("k0", "k2"):
+        await api.done(mutation("createApiKey", "__typename"), keyId=key, name="x", role="DEVICE", lockerId="l1")
     for change, one in mutations.MUTATIONS.items():
         if one.brings is not None:
             await api.done(mutation(change, "__typename"), **one.brings, expectedVersion=1)
@@ -45,10 +47,11 @@ async def test_a_change_to_the_present_value_is_none(api: Api, wire: Wire, clock
     content = PRESENT[name]
     document = mutation(name, f"{entity} {{ version updatedAt }}")
     payload = await api.mutate(document, **content, changeId="c1")
-    shown_before = {"version": 2, "updatedAt": "2026-03-01T12:00:00.000Z"}
+    version = content["expectedVersion"]
+    shown_before = {"version": version, "updatedAt": "2026-03-01T12:00:00.000Z"}
     assert payload == {entity: shown_before, "userErrors": []}
     assert wire.operations.keys() == {"GetItem"}
-    stale = await api.mutate(document, **content | {"expectedVersion": 1})
+    stale = await api.mutate(document, **content | {"expectedVersion": version - 1})
     assert refusal(stale) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
     assert stale[entity] == shown_before
     assert await dump() == before

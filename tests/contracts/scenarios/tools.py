@@ -21,16 +21,21 @@ from loaders.tools.expiry import expire_items
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
 from loaders.tools.table_state import CURRENT_STATE, record_code_keys, save_state
+from loaders.writes.api_keys import store_key_use
 from loaders.writes.budgets import TableBudgets
 from tests.contracts.samples import DAY, NOON, Names
 from tests.contracts.scenarios.actions import Call, its, step, without, writes, written
-from tests.contracts.scenarios.bookings import BOOK, REJECT
+from tests.contracts.scenarios.bookings import BOOK, REJECT, api_key
 from tests.contracts.scenarios.lockers import LOCATION, OTHER_OWNER, PLACED, RESERVED
 
 
 def spend(backend: Any, names: Names) -> Awaitable[Any]:
     rates = TableBudgets(lambda: backend.store, Budget(60, 60), lambda: 1_772_366_400_000_000)
     return rates.take(names.subject, 1)
+
+
+def use_key(backend: Any, names: Names) -> Awaitable[Any]:
+    return store_key_use(backend.store, names.key, NOON)
 
 
 def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
@@ -147,6 +152,8 @@ SLOT_OF_NOTHING = writes(
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "charge a new budget": (spend,),
     "charge a budget": (spend, spend),
+    "store the use of an API key": (api_key, use_key),
+    "store the use of an API key again": (api_key, use_key, use_key),
     "save the first table format": (WITHOUT_FORMAT, save_format),
     "delete an expired item": (
         written("LOCKER#{locker}", "ATTEMPT#a", entityType="ACCESS_ATTEMPT", expiresAt=1, digitsMac="0" * 500),

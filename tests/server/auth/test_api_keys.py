@@ -5,11 +5,11 @@ import pytest_asyncio
 
 from domain.api_keys import ApiKey, ApiKeyId, ApiKeyRole, format_key
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
-from domain.commands.api_keys import CreateApiKey, RevokeApiKey
+from domain.commands.api_keys import CreateApiKey, ResumeApiKey, RevokeApiKey, SuspendApiKey
 from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId
 from loaders.backend import Backend
-from loaders.writes.api_keys import create_api_key, revoke_api_key
+from loaders.writes.api_keys import create_api_key, resume_api_key, revoke_api_key, suspend_api_key
 from server.auth.api_keys import ApiKeyVerifier
 from server.http_errors import InvalidCredentialsError
 from tests.conftest import Clock
@@ -99,6 +99,24 @@ async def test_a_revoked_key_is_rejected_after_three_seconds(keys: Keys, backend
     keys.now = 3.0
     assert await keys.result(partner) == "The API key was revoked."
     assert keys.reads == [key_id] * 2
+
+
+async def test_a_suspended_key_is_rejected_in_the_same_time_and_only_its_holder_learns_why(
+    keys: Keys, backend: Backend, partner: str
+) -> None:
+    (key_id,) = keys.records
+    assert isinstance(await keys.result(partner), Principal)
+    suspend = SuspendApiKey(key_id=key_id, expected_version=1)
+    keys.records[key_id] = await suspend_api_key(backend, suspend, DEVELOPMENT_ADMIN)
+    keys.now = 2.9
+    assert isinstance(await keys.result(partner), Principal)
+    keys.now = 3.0
+    assert await keys.result(partner) == "The API key is suspended."
+    assert await keys.result(format_key(key_id, "0" * 64)) == UNKNOWN
+    resume = ResumeApiKey(key_id=key_id, expected_version=2)
+    keys.records[key_id] = await resume_api_key(backend, resume, DEVELOPMENT_ADMIN)
+    keys.now = 6.0
+    assert isinstance(await keys.result(partner), Principal)
 
 
 async def test_repeating_an_invalid_key_does_not_reach_the_store_and_a_malformed_one_never_does(keys: Keys) -> None:

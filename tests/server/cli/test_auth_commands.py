@@ -36,6 +36,17 @@ async def test_a_key_is_made_listed_used_and_revoked(on_table: RunOnTable, open_
             return (await post(api, "{ __typename }", headers=bearer(secret))).status_code
 
     assert await status() == 200
+    for _ in range(2):
+        suspended = await on_table("keys", "suspend", key_id)
+        assert suspended.out.startswith(f"key {key_id} suspended at 20")
+    (row,) = [line for line in (await on_table("keys", "list")).out.splitlines() if key_id in line]
+    assert "suspended 20" in row
+    assert f"│ {NOW[:13]} │" in row
+    assert await status() == 401
+    assert (await on_table("keys", "resume", key_id)).out == f"key {key_id} resumed\n"
+    assert await status() == 200
+    missing = await on_table("keys", "suspend", "none")
+    assert (missing.status, "API key none does not exist." in missing.err) == (1, True)
     revoked = await on_table("keys", "revoke", key_id)
     assert (revoked.status, revoked.err) == (0, "")
     assert revoked.out.startswith(f"key {key_id} revoked at 20")
@@ -69,7 +80,7 @@ async def test_a_device_key_does_not_expire_by_default(on_table: RunOnTable) -> 
     listed = await on_table("keys", "list")
     (row,) = [line for line in listed.out.splitlines() if "Hall 3" in line]
     cells = [cell.strip() for cell in row.split("│")[1:-1]]
-    assert [cells[index] for index in (1, 2, 3, 4, 6)] == ["Hall 3", "device", "l1", "", "active"]
+    assert [cells[index] for index in (1, 2, 3, 4, 7)] == ["Hall 3", "device", "l1", "", "active"]
 
 
 @pytest.mark.parametrize(

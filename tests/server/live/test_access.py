@@ -20,6 +20,7 @@ from tests.wire import Answer, Call, Until, Wire
 
 ADA, BOB = owner("ada"), owner("bob")
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId } secret")
+SUSPEND_KEY = mutation("suspendApiKey", "apiKey { suspendedAt }")
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { revokedAt }")
 LOCKER = 'subscription ($after: String) { lockerActivity(lockerId: "l1", after: $after) { kind } }'
 OF_OWNER = "subscription ($id: ID!, $after: String) { ownerActivity(ownerId: $id, after: $after) { kind lockerId } }"
@@ -91,24 +92,32 @@ async def test_a_cursor_of_the_future_or_of_the_beginning_of_time_loses_nothing(
         assert await again.activity() == {"kind": "LOCKER_REGISTERED"}
 
 
-async def test_a_revoked_key_ends_its_connections_on_every_server(open_api: OpenApi) -> None:
+async def test_a_revoked_or_suspended_key_ends_its_connections_on_every_server(open_api: OpenApi) -> None:
     async with open_api(authenticator=None) as api, open_api(authenticator=None) as other:
         await api.owner("ada")
         await api.locker("l1", "ada")
         about = {"name": "x", "role": "PARTNER", "ownerIds": ["ada"], "scopes": ["LOCKERS_READ"]}
         secret = (await api.done(CREATE_KEY, keyId="k1", **about))["secret"]
-        signed = {"Authorization": f"Bearer {secret}"}
-        async with connected(api, signed) as near, connected(other, signed) as far, connected(other) as open_to_all:
+        suspended = (await api.done(CREATE_KEY, keyId="k2", **about))["secret"]
+        signed, others = ({"Authorization": f"Bearer {each}"} for each in (secret, suspended))
+        async with (
+            connected(api, signed) as near,
+            connected(other, signed) as far,
+            connected(other, others) as third,
+            connected(other) as open_to_all,
+        ):
             stays = open_to_all.subscribe(EVERYTHING, after=since("log:all"))
-            feeds = [connection.subscribe(LOCKER, after=since("locker:l1")) for connection in (near, far)]
+            feeds = [connection.subscribe(LOCKER, after=since("locker:l1")) for connection in (near, far, third)]
             for feed in feeds:
                 assert await feed.activity() == {"kind": "LOCKER_REGISTERED"}
             began = time.monotonic()
             await api.done(REVOKE_KEY, keyId="k1")
+            await api.done(SUSPEND_KEY, keyId="k2", expectedVersion=1)
             async with asyncio.timeout(PATIENCE):
-                assert [await connection.closed for connection in (near, far)] == [4403, 4403]
+                assert [await connection.closed for connection in (near, far, third)] == [4403] * 3
             assert time.monotonic() - began < 5
-            assert [(await stays.activity())["kind"] for _ in range(4)][-1] == "API_KEY_REVOKED"
+            seen = [(await stays.activity())["kind"] for _ in range(6)]
+            assert {"API_KEY_REVOKED", "API_KEY_SUSPENDED"} <= {*seen}
 
 
 async def test_a_connection_ends_with_its_token(open_api: OpenApi, tmp_path: Path) -> None:
