@@ -97,6 +97,11 @@ class Locker(Node):
     updated_at: Instant | None = column(CHANGED, rule=LOCKER)
     version: int | None = column(VERSION, rule=LOCKER)
     created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKER)
+    overdue_since: Instant | None = column(
+        "End of the reservation that is over and still occupies the locker; null if there is none.",
+        rule=LOCKER,
+        optional=True,
+    )
     owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKER)
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."

@@ -44,7 +44,7 @@ def server(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """A server with demo data, started as a user starts it."""
     assert program
     folder = tmp_path_factory.mktemp("browser")
-    with serving(folder / "run", SMARTLOCKER_DATA_DIR=str(folder / "data")) as started:
+    with serving(folder / "run", data_dir=folder / "data", test_clock="on") as started:
         yield started
         assert started.plans
 

@@ -114,6 +114,8 @@ async def test_one_that_still_occupies_its_locker_is_ended_and_overdue_in_one_it
     assert (overdue.happening.kind, overdue.happening.outcome) == ("reservation.overdue", None)
     assert ended.activity_id[:-2] == overdue.activity_id[:-2]
     assert (await dump())["LOCKER#l1", "META"] == before | {"overdueSince": at(14)}
+    shown = await reserved.run('{ locker(lockerId: "l1") { overdueSince } }')
+    assert shown == {"locker": {"overdueSince": at(14)}}
     check_invariants(await dump(), clock.now)
 
 

@@ -1,16 +1,29 @@
-import { useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { type Caller, openApi } from "./api/client";
 import { ApiContext } from "./api/hooks";
 import { LiveMark } from "./parts/parts";
 import { Board } from "./screens/board";
 import { LockerScreen } from "./screens/locker";
+import { Overdue } from "./screens/overdue";
 import { Overview } from "./screens/overview";
+import { OwnerScreen } from "./screens/owner";
 import { SignIn } from "./screens/sign-in";
 import { Usage } from "./screens/usage";
 
 const KEPT = "smartlocker.caller";
 
 const kept = (): Caller | null => JSON.parse(sessionStorage.getItem(KEPT) ?? "null") as Caller | null;
+
+/** The screens that a place after `#/` names, each with what follows the name. */
+const SCREENS: Record<string, (id: string) => ReactNode> = {
+  "": () => <Overview />,
+  location: (id) => <Board key={id} locationId={id} />,
+  locker: (id) => <LockerScreen key={id} lockerId={id} />,
+  usage: (id) => <Usage key={id} locationId={id} />,
+  owner: (id) => <OwnerScreen key={id} ownerId={id} />,
+  overdue: () => <Overdue />,
+};
+const LINKS = { "": "Locations", overdue: "Overdue" };
 
 export function App() {
   const [caller, setCaller] = useState<Caller | null>(kept);
@@ -37,11 +50,21 @@ export function App() {
 function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | null) => void }) {
   const api = useMemo(() => openApi(caller, () => leave("Your credentials are not valid any more: sign in again.")), [caller]);
   useEffect(() => api.close, [api]);
-  const [screen, id = ""] = useHash().split("/").slice(1);
+  const [, named = "", id = ""] = useHash().split("/").map(decodeURIComponent);
+  const screen = named in SCREENS ? named : "";
   return (
     <ApiContext.Provider value={api}>
       <header>
-        <a href="#/">SmartLocker</a>
+        <a className="home" href="#/">
+          SmartLocker
+        </a>
+        <nav aria-label="Screens">
+          {Object.entries(LINKS).map(([place, text]) => (
+            <a key={place} href={`#/${place}`} aria-current={screen === place ? "page" : undefined}>
+              {text}
+            </a>
+          ))}
+        </nav>
         <LiveMark />
         <span className="who">
           {caller.name}{" "}
@@ -50,10 +73,7 @@ function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | nul
           </button>
         </span>
       </header>
-      {screen === "location" && <Board key={id} locationId={id} />}
-      {screen === "locker" && <LockerScreen key={id} lockerId={id} />}
-      {screen === "usage" && <Usage key={id} locationId={id} />}
-      {!["location", "locker", "usage"].includes(screen ?? "") && <Overview />}
+      {SCREENS[screen]?.(id)}
     </ApiContext.Provider>
   );
 }
@@ -68,5 +88,5 @@ function useHash(): string {
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return decodeURIComponent(hash);
+  return hash;
 }

@@ -129,6 +129,7 @@ def test_a_build_was_made_from_its_sources(folder: str, page: str) -> None:
 def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
     files = [path for path in BUILT.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 3_000_000
+    assert sum(path.stat().st_size for path in (BUILT.parent / "dashboard" / "assets").iterdir()) < 250_000
     assert {path.name for path in files if path.suffix != ".gz"} == {"index.html", "LICENSES.txt", "sources.sha256"}
     licenses = (BUILT / "LICENSES.txt").read_text()
     for package in ("graphiql 5.", "@graphiql/plugin-explorer 5.", "monaco-editor 0.", "react 19.", "graphql 16."):

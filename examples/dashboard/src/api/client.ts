@@ -3,7 +3,8 @@ import { createClient as createSocket } from "graphql-ws";
 import { Client, fetchExchange, subscriptionExchange } from "urql";
 
 export type Caller = { name: string; token: string };
-export type Connection = "connecting" | "live" | "lost";
+/** `idle`: no subscription needs it. */
+export type Connection = "connecting" | "live" | "lost" | "idle";
 
 export type Api = {
   client: Client;
@@ -30,12 +31,15 @@ export function openApi(caller: Caller, forbidden: () => void): Api {
     // As soon as it seems possible, then every few seconds: a dashboard stays open for days.
     retryWait: (retries) => new Promise((done) => setTimeout(done, Math.min(5000, 250 * 2 ** retries) * Math.random())),
     keepAlive: 20_000,
+    // From one screen to the next, the connection stays.
+    lazyCloseTimeout: 3000,
     on: {
       connecting: () => enter(state === "live" ? "lost" : state),
       connected: () => enter("live"),
       closed: (event) => {
-        enter("lost");
-        if ((event as CloseEvent).code === 4403) forbidden();
+        const { code } = event as CloseEvent;
+        enter(code === 1000 ? "idle" : "lost");
+        if (code === 4403) forbidden();
       },
     },
   });

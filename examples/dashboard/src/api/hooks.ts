@@ -31,6 +31,7 @@ export function useScreen<Data, Variables extends AnyVariables>(
   const { client } = useApi();
   const [loaded, setLoaded] = useState<Loaded<Data>>({ data: null, error: null });
   const [round, setRound] = useState(0);
+  const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
   const asked = JSON.stringify(variables);
   useEffect(() => {
     let isCurrent = true;
@@ -47,7 +48,13 @@ export function useScreen<Data, Variables extends AnyVariables>(
   }, [client, document, asked, round]);
   return {
     ...loaded,
-    reload: () => setRound((number) => number + 1),
+    reload: () => {
+      // Several events at once ask for one answer.
+      waiting.current ??= setTimeout(() => {
+        waiting.current = null;
+        setRound((number) => number + 1);
+      }, 200);
+    },
     change: (apply) => setLoaded(({ data, error }) => ({ data: data === null ? null : apply(data), error })),
   };
 }

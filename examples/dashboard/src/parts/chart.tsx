@@ -22,6 +22,11 @@ export function BarChart({ title, bars }: { title: string; bars: readonly Bar[] 
               <rect x={x} y={HEIGHT - BASE - height} width={step * 0.7} height={height} rx="2">
                 <title>{`${label}: ${value}`}</title>
               </rect>
+              {value > 0 && (
+                <text x={place * step + step / 2} y={HEIGHT - BASE - height - 4}>
+                  {value}
+                </text>
+              )}
               {place % 2 === 0 && (
                 <text x={place * step + step / 2} y={HEIGHT - 6}>
                   {label.slice(5)}

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { LockerStatus } from "../api/documents";
 import { useConnection } from "../api/hooks";
 import { age, statusName } from "./format";
@@ -23,7 +23,7 @@ export function Waiting({ what }: { what: string }) {
   );
 }
 
-const CONNECTIONS = { connecting: "Connecting", live: "Live", lost: "Connection lost, trying again" };
+const CONNECTIONS = { connecting: "Connecting", live: "Live", lost: "Connection lost, trying again", idle: "" };
 
 export function LiveMark() {
   const connection = useConnection();
@@ -34,8 +34,19 @@ export function LiveMark() {
   );
 }
 
+/** The time, every ten seconds: for ages, and for what ends while somebody looks at it. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
 export function AsOf({ at }: { at: string | null | undefined }) {
-  return at ? <small>counted {age(at)}</small> : <small>not counted yet</small>;
+  const now = useNow();
+  return at ? <small>counted {age(at, now)}</small> : <small>not counted yet</small>;
 }
 
 export function Figure({ label, value, alarms = false }: { label: string; value: ReactNode; alarms?: boolean }) {
@@ -44,5 +55,15 @@ export function Figure({ label, value, alarms = false }: { label: string; value:
       <dt>{label}</dt>
       <dd>{value}</dd>
     </div>
+  );
+}
+
+/** A list with a heading, and a text where it is empty. */
+export function Listing({ id, title, empty, children }: { id: string; title: string; empty: string; children: readonly ReactNode[] }) {
+  return (
+    <section aria-labelledby={id} className="card">
+      <h2 id={id}>{title}</h2>
+      {children.length > 0 ? <ul>{children}</ul> : <p className="waiting">{empty}</p>}
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import {
   ChangeStatusDocument,
+  ClearLockoutDocument,
   type EntryFragment,
   LockerLiveDocument,
   LockerPageDocument,
@@ -9,14 +10,15 @@ import {
   MoreActivityDocument,
 } from "../api/documents";
 import { message, useApi, useLive, useScreen } from "../api/hooks";
-import { day, kindName, STATUSES, statusName, time } from "../parts/format";
-import { Notice, Status, Waiting } from "../parts/parts";
+import { day, type Group, groupOf, isLockedOut, shortTime, span, STATUSES, statusName, time, value, words } from "../parts/format";
+import { Listing, Notice, Status, useNow, Waiting } from "../parts/parts";
 
 const TODAY = `${day(0)}T00:00:00Z`;
 
 export function LockerScreen({ lockerId }: { lockerId: string }) {
   const { data, error, reload, change } = useScreen(LockerPageDocument, { lockerId, today: TODAY });
   const [newer, setNewer] = useState<EntryFragment[]>([]);
+  const [round, setRound] = useState(0);
   const apply = (state: LockerStateFragment) =>
     change((before) =>
       before.locker && (before.locker.version ?? 0) <= (state.version ?? 0) ? { ...before, locker: { ...before.locker, ...state } } : before,
@@ -27,8 +29,13 @@ export function LockerScreen({ lockerId }: { lockerId: string }) {
     (event) => {
       setNewer((before) => [event, ...before]);
       if (event.locker) apply(event.locker);
+      // The lists beside the timeline have no versions: they are asked for again.
+      if (groupOf(event.kind) !== "locker") reload();
     },
-    reload,
+    () => {
+      setRound((before) => before + 1);
+      reload();
+    },
   );
   const locker = data?.locker;
   return (
@@ -48,30 +55,27 @@ export function LockerScreen({ lockerId }: { lockerId: string }) {
             )}
             {locker.owner && ` · ${locker.owner.name}`}
           </p>
-          {locker.lockout?.lockedUntil && <p className="alarm">Locked out until {time(locker.lockout.lockedUntil)}</p>}
-          <ChangeStatus locker={locker} apply={apply} />
+          <Changes locker={locker} lockedUntil={locker.lockout?.lockedUntil ?? null} apply={apply} cleared={reload} />
           <div className="columns">
-            <section aria-labelledby="reservations">
-              <h2 id="reservations">Reservations</h2>
-              <ul>
-                {locker.reservations?.nodes.map((one) => (
+            <div>
+              <Listing id="reservations" title="Reservations" empty="None from today on.">
+                {(locker.reservations?.nodes ?? []).map((one) => (
                   <li key={one.reservationId}>
-                    {time(one.startAt)} – {time(one.endAt)} <small>{one.owner?.name}</small> <span className="tag">{one.status.toLowerCase()}</span>
+                    {span(one.startAt, one.endAt)} <small>{one.owner?.name}</small> <span className="tag">{words(one.status)}</span>
                   </li>
                 ))}
-              </ul>
-              {locker.reservations?.nodes.length === 0 && <p className="waiting">None from today on.</p>}
-              <h2>Access codes</h2>
-              <ul>
-                {locker.accessCodes?.nodes.map((one) => (
+              </Listing>
+              <Listing id="codes" title="Access codes" empty="None.">
+                {(locker.accessCodes?.nodes ?? []).map((one) => (
                   <li key={one.codeId}>
-                    {kindName(one.kind as never)} <small>used {one.uses} times</small> <span className="tag">{one.validity?.state.toLowerCase() ?? ""}</span>
+                    {words(one.kind)} <small>used {one.uses === 1 ? "once" : `${one.uses} times`}</small>
+                    {one.validity?.validUntil && <small> until {shortTime(one.validity.validUntil)}</small>}{" "}
+                    <span className="tag">{words(one.validity?.state ?? "")}</span>
                   </li>
                 ))}
-              </ul>
-              {locker.accessCodes?.nodes.length === 0 && <p className="waiting">None.</p>}
-            </section>
-            <Timeline lockerId={lockerId} first={locker.activity?.nodes ?? []} next={locker.activity?.nextCursor ?? null} newer={newer} />
+              </Listing>
+            </div>
+            <Timeline key={round} lockerId={lockerId} first={locker.activity?.nodes ?? []} next={locker.activity?.nextCursor ?? null} newer={newer} />
           </div>
         </>
       )}
@@ -79,90 +83,132 @@ export function LockerScreen({ lockerId }: { lockerId: string }) {
   );
 }
 
-function ChangeStatus({ locker, apply }: { locker: LockerStateFragment; apply: (state: LockerStateFragment) => void }) {
+type ChangesProps = { locker: LockerStateFragment; lockedUntil: string | null; apply: (state: LockerStateFragment) => void; cleared: () => void };
+
+function Changes({ locker, lockedUntil, apply, cleared }: ChangesProps) {
   const { client } = useApi();
+  const now = useNow();
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setIsBusy] = useState(false);
-  const change = async (newStatus: LockerStatus) => {
+  const { lockerId } = locker;
+  const doing = async (action: () => Promise<string | null>) => {
     setIsBusy(true);
     setProblem(null);
-    const input = { lockerId: locker.lockerId, newStatus, expectedVersion: locker.version ?? 0, changeId: crypto.randomUUID() };
+    setProblem(await action());
+    setIsBusy(false);
+  };
+  const change = async (newStatus: LockerStatus) => {
+    const input = { lockerId, newStatus, expectedVersion: locker.version ?? 0, changeId: crypto.randomUUID() };
     const { data, error } = await client.mutation(ChangeStatusDocument, { input }).toPromise();
     const [refused] = data?.updateLockerStatus.userErrors ?? [];
     // Where somebody else was faster, the answer has the locker as it is now.
     if (data?.updateLockerStatus.locker) apply(data.updateLockerStatus.locker);
-    if (error) setProblem(message(error));
-    else if (refused?.code === "VERSION_CONFLICT") setProblem("Somebody else has changed this locker: look at it, and try again.");
-    else if (refused) setProblem(refused.message);
-    setIsBusy(false);
+    if (error) return message(error);
+    return refused?.code === "VERSION_CONFLICT" ? "Somebody else has changed this locker: look at it, and try again." : (refused?.message ?? null);
+  };
+  const clear = async () => {
+    const { data, error } = await client.mutation(ClearLockoutDocument, { input: { lockerId } }).toPromise();
+    cleared();
+    return error ? message(error) : (data?.clearLockout.userErrors[0]?.message ?? null);
   };
   return (
     <section className="change" aria-label="Status">
       <p>
         <Status status={locker.status} /> <small>version {locker.version}</small>
+        {locker.activeReservation && (
+          <>
+            {" "}
+            · {locker.activeReservation.owner?.name ?? "Reserved"} until {time(locker.activeReservation.endAt)}
+          </>
+        )}
       </p>
+      {locker.overdueSince && <p className="alarm">Overdue since {time(locker.overdueSince)}</p>}
+      {isLockedOut({ lockedUntil }, now) && <p className="alarm">Locked out until {time(lockedUntil ?? "")}</p>}
       <div className="buttons">
         {STATUSES.filter((status) => status !== locker.status).map((status) => (
-          <button key={status} type="button" disabled={isBusy} onClick={() => void change(status)}>
+          <button key={status} type="button" disabled={isBusy} onClick={() => void doing(() => change(status))}>
             Set to {statusName(status).toLowerCase()}
           </button>
         ))}
+        {isLockedOut({ lockedUntil }, now) && (
+          <button type="button" disabled={isBusy} onClick={() => void doing(clear)}>
+            Clear the lockout
+          </button>
+        )}
       </div>
       <Notice error={problem} />
     </section>
   );
 }
 
+const GROUPS: Record<Group | "", string> = { "": "Everything", door: "Door", reservation: "Reservations", code: "Codes", locker: "Locker" };
+
 type TimelineProps = { lockerId: string; first: readonly EntryFragment[]; next: string | null; newer: readonly EntryFragment[] };
 
+/** Everything that happened, access events among it, page after page as the end of the list comes into view. */
 function Timeline({ lockerId, first, next, newer }: TimelineProps) {
   const { client } = useApi();
   const [older, setOlder] = useState<EntryFragment[]>([]);
   const [cursor, setCursor] = useState(next);
+  const [group, setGroup] = useState<Group | "">("");
   const [isLoading, setIsLoading] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    setOlder([]);
-    setCursor(next);
-  }, [next]);
-  useEffect(() => {
-    if (cursor === null || isLoading || end.current === null) return;
+    if (cursor === null || isLoading || problem !== null || end.current === null) return;
     const watcher = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       setIsLoading(true);
       void client
         .query(MoreActivityDocument, { lockerId, after: cursor })
         .toPromise()
-        .then(({ data }) => {
+        .then(({ data, error }) => {
           const page = data?.locker?.activity;
           setOlder((before) => [...before, ...(page?.nodes ?? [])]);
-          setCursor(page?.nextCursor ?? null);
+          if (page) setCursor(page.nextCursor ?? null);
+          setProblem(error ? message(error) : null);
           setIsLoading(false);
         });
     });
     watcher.observe(end.current);
     return () => watcher.disconnect();
-  }, [client, lockerId, cursor, isLoading]);
+  }, [client, lockerId, cursor, isLoading, problem]);
   const shown = new Map([...newer, ...first, ...older].map((entry) => [entry.activityId, entry]));
-  const entries = [...shown.values()].sort((one, other) => other.occurredAt.localeCompare(one.occurredAt));
+  const entries = [...shown.values()]
+    .filter(({ kind }) => group === "" || groupOf(kind) === group)
+    .sort((one, other) => other.occurredAt.localeCompare(one.occurredAt));
   return (
-    <section aria-labelledby="timeline">
+    <section aria-labelledby="timeline" className="card">
       <h2 id="timeline">Timeline</h2>
+      <div className="buttons" role="group" aria-label="Show">
+        {Object.entries(GROUPS).map(([name, text]) => (
+          <button key={name} type="button" aria-pressed={group === name} onClick={() => setGroup(name as Group | "")}>
+            {text}
+          </button>
+        ))}
+      </div>
       <ol className="timeline">
         {entries.map((entry) => (
-          <li key={entry.activityId}>
-            <time dateTime={entry.occurredAt}>{time(entry.occurredAt)}</time> {kindName(entry.kind)}
+          <li key={entry.activityId} className={groupOf(entry.kind)}>
+            <time dateTime={entry.occurredAt}>{shortTime(entry.occurredAt)}</time> {words(entry.kind)}
+            {entry.outcome && <small> {words(entry.outcome)}</small>}
             {entry.changes.map(({ field, from, to }) => (
               <small key={field}>
                 {" "}
                 {field}
-                {(from ?? to) && `: ${from ?? "–"} → ${to ?? "–"}`}
+                {(from ?? to) && `: ${value(from)} → ${value(to)}`}
               </small>
             ))}
             {entry.actor && <small> by {entry.actor.subject ?? entry.actor.role.toLowerCase()}</small>}
           </li>
         ))}
       </ol>
+      <Notice error={problem} />
+      {problem !== null && (
+        <button type="button" onClick={() => setProblem(null)}>
+          Try again
+        </button>
+      )}
       <div ref={end} role="status">
         {isLoading ? "Loading more …" : cursor === null && entries.length > 0 ? "That is all." : ""}
       </div>

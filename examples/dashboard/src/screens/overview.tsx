@@ -3,6 +3,7 @@ import { useLive, useScreen } from "../api/hooks";
 import { STATUSES, statusName } from "../parts/format";
 import { type Spot, WorldMap } from "../parts/map";
 import { AsOf, Figure, Notice, Waiting } from "../parts/parts";
+import { type Column, Table } from "../parts/table";
 
 type Place = NonNullable<OverviewQuery["locationFigures"]>["nodes"][number];
 
@@ -14,6 +15,30 @@ const share = (place: Place): number => {
   return all === 0 ? 0 : count(place, "OCCUPIED") / all;
 };
 
+const LOCATION: Column<Place> = {
+  title: "Location",
+  cell: (place) => (
+    <>
+      <a href={`#/location/${place.locationId}`}>{place.location?.name ?? place.locationId}</a> <small>{place.location?.address.city}</small>
+    </>
+  ),
+};
+const COLUMNS: readonly Column<Place>[] = [
+  {
+    title: "Lockers",
+    cell: (place) => (
+      <div className="bar" aria-hidden="true">
+        {STATUSES.map((status) => (
+          <span key={status} className={status.toLowerCase()} style={{ flexGrow: count(place, status) }} />
+        ))}
+      </div>
+    ),
+  },
+  ...STATUSES.map((status) => ({ title: statusName(status), isNumber: true, cell: (place: Place) => count(place, status) })),
+  { title: "Reservations", isNumber: true, cell: ({ liveReservations }) => liveReservations },
+  { title: "Overdue", isNumber: true, cell: ({ overdue }) => overdue, alarms: ({ overdue }) => overdue > 0 },
+];
+
 export function Overview() {
   const { data, error, reload, change } = useScreen(OverviewDocument, {});
   useLive(
@@ -21,7 +46,7 @@ export function Overview() {
     {},
     (event) => {
       const status = event.changes.find(({ field }) => field === "status");
-      if (event.kind !== "LOCKER_STATUS_CHANGED" || status === undefined) return;
+      if (status === undefined) return;
       change((before) => ({
         ...before,
         locationFigures: before.locationFigures && {
@@ -41,6 +66,7 @@ export function Overview() {
     (one.location?.name ?? "").localeCompare(other.location?.name ?? ""),
   );
   const oldest = places.map(({ asOf }) => asOf ?? "").sort()[0];
+  const sum = (number: (place: Place) => number): number => places.reduce((all, place) => all + number(place), 0);
   const spots: Spot[] = places.flatMap((place) => {
     const { lat, lng } = place.location?.address ?? {};
     return lat && lng
@@ -51,57 +77,26 @@ export function Overview() {
     <main>
       <h1>Locations</h1>
       <Notice error={error} />
+      {data?.viewer.ownerId && (
+        <p>
+          <a href={`#/owner/${data.viewer.ownerId}`}>Your lockers</a>
+        </p>
+      )}
       {data === null && error === null && <Waiting what="locations" />}
       {places.length > 0 && (
         <>
           <dl className="figures">
             {STATUSES.map((status) => (
-              <Figure key={status} label={statusName(status)} value={places.reduce((sum, place) => sum + count(place, status), 0)} />
+              <Figure key={status} label={statusName(status)} value={sum((place) => count(place, status))} />
             ))}
-            <Figure label="Reservations" value={places.reduce((sum, place) => sum + place.liveReservations, 0)} />
-            <Figure label="Overdue" value={places.reduce((sum, { overdue }) => sum + overdue, 0)} alarms={places.some(({ overdue }) => overdue > 0)} />
+            <Figure label="Reservations" value={sum(({ liveReservations }) => liveReservations)} />
+            <Figure label="Overdue" value={sum(({ overdue }) => overdue)} alarms={places.some(({ overdue }) => overdue > 0)} />
           </dl>
           <p>
             <AsOf at={oldest} />
           </p>
           <WorldMap spots={spots} />
-          <div className="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Location</th>
-                  {STATUSES.map((status) => (
-                    <th key={status} scope="col" className="number">
-                      {statusName(status)}
-                    </th>
-                  ))}
-                  <th scope="col" className="number">
-                    Reservations
-                  </th>
-                  <th scope="col" className="number">
-                    Overdue
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {places.map((place) => (
-                  <tr key={place.locationId}>
-                    <th scope="row">
-                      <a href={`#/location/${place.locationId}`}>{place.location?.name ?? place.locationId}</a>
-                      <small> {place.location?.address.city}</small>
-                    </th>
-                    {STATUSES.map((status) => (
-                      <td key={status} className="number">
-                        {count(place, status)}
-                      </td>
-                    ))}
-                    <td className="number">{place.liveReservations}</td>
-                    <td className={place.overdue > 0 ? "number alarm" : "number"}>{place.overdue}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Locations" first={LOCATION} columns={COLUMNS} rows={places} keyOf={({ locationId }) => locationId} />
         </>
       )}
     </main>

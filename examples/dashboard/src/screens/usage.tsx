@@ -1,5 +1,5 @@
-import { UsageDocument } from "../api/documents";
-import { useScreen } from "../api/hooks";
+import { UsageDocument, UsageLiveDocument } from "../api/documents";
+import { useLive, useScreen } from "../api/hooks";
 import { BarChart } from "../parts/chart";
 import { day } from "../parts/format";
 import { Notice, Waiting } from "../parts/parts";
@@ -14,7 +14,8 @@ const FIGURES = {
 } as const;
 
 export function Usage({ locationId }: { locationId: string }) {
-  const { data, error } = useScreen(UsageDocument, { locationId, from: day(1 - DAYS), to: day(0) });
+  const { data, error, reload } = useScreen(UsageDocument, { locationId, from: day(1 - DAYS), to: day(0) });
+  useLive(UsageLiveDocument, { locationId }, reload, reload);
   const days = data?.location?.usage ?? [];
   return (
     <main>
