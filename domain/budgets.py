@@ -114,3 +114,12 @@ class Budget:
 
 NO_OTHERS: Mapping[str, Budget] = {}
 """Where every caller has the usual budget."""
+
+
+def account_of(caller: str, usual: Budget, others: Mapping[str, Budget]) -> tuple[str, Budget]:
+    """The budget of a caller, and the name under which its state is kept.
+
+    A budget that an admin sets begins whole: what is owed is a time, which another budget would make too much of.
+    """
+    other = others.get(caller)
+    return (caller, usual) if other is None else (f"{other.per_minute} {other.burst} {caller}", other)

@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.activity import ActivityKind, Change, Happening
 from domain.authorization import Principal
-from domain.budgets import NO_OTHERS, Budget, BudgetState, CallerBudget
+from domain.budgets import NO_OTHERS, Budget, BudgetState, CallerBudget, account_of
 from domain.commands.budgets import SetCallerBudget
 from domain.errors import BadInputError, NotFoundError, UnavailableError
 from domain.times import Instant
@@ -51,11 +51,11 @@ class TableBudgets:
         Where the budget does not suffice, the state says when it will, for the request as a whole. With `may_owe` it
         is charged nevertheless.
         """
-        budget = self._others.get(caller, self._usual)
+        account, budget = account_of(caller, self._usual, self._others)
         whole = budget.refill_time(units)
         price = whole - budget.refill_time(taken)
         # A caller's name may have any length, and it is not stored in clear.
-        place = (sha256(caller.encode()).hexdigest(),)
+        place = (sha256(account.encode()).hexdigest(),)
         # One time for all rounds: only what others give back can make the budget whole again by then.
         now = self._now()
         span = budget.window * (_MOST_OWED if may_owe else 1)

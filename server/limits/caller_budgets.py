@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from domain.budgets import NO_OTHERS, Budget, BudgetState
+from domain.budgets import NO_OTHERS, Budget, BudgetState, account_of
 
 
 class CallerBudgets(Protocol):
@@ -36,8 +36,9 @@ class ProcessBudgets:
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
     async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
-        self._full_at[caller], state = self._others.get(caller, self._usual).charge(
-            self._full_at.pop(caller, 0), self._now(), units, taken, may_owe=may_owe
+        account, budget = account_of(caller, self._usual, self._others)
+        self._full_at[account], state = budget.charge(
+            self._full_at.pop(account, 0), self._now(), units, taken, may_owe=may_owe
         )
         if len(self._full_at) > self._max_callers:
             self._full_at.popitem(last=False)

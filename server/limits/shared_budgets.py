@@ -9,7 +9,7 @@ from hashlib import blake2b
 from tempfile import TemporaryFile
 from typing import Final
 
-from domain.budgets import NO_OTHERS, Budget, BudgetState
+from domain.budgets import NO_OTHERS, Budget, BudgetState, account_of
 
 _ENTRY: Final = struct.Struct("16sq")
 """The digest of a caller, and when its budget is full."""
@@ -42,7 +42,8 @@ class SharedBudgets:
         self._others = others
 
     async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
-        digest = blake2b(caller.encode(), digest_size=16).digest()
+        account, budget = account_of(caller, self._usual, self._others)
+        digest = blake2b(account.encode(), digest_size=16).digest()
         group = int.from_bytes(digest[:4]) % _GROUPS * _GROUP_BYTES
         # The lock is held for microseconds, and the system releases it if a worker dies.
         fcntl.lockf(self._file, fcntl.LOCK_EX, _GROUP_BYTES, group)
@@ -52,7 +53,6 @@ class SharedBudgets:
                 entry, full_at = self._least_used(group), 0
             else:
                 _, full_at = _ENTRY.unpack_from(self._memory, entry)
-            budget = self._others.get(caller, self._usual)
             full_at, state = budget.charge(full_at, self._now(), units, taken, may_owe=may_owe)
             self._memory[entry : entry + _ENTRY.size] = _ENTRY.pack(digest, full_at)
         finally:

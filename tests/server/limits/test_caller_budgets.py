@@ -13,6 +13,7 @@ from loaders.tools.demo import DemoShape, load_demo
 from loaders.writes.budgets import TableBudgets
 from resolvers.request_state import RequestState
 from server.limits.caller_budgets import ProcessBudgets
+from server.limits.shared_budgets import SharedBudgets, budget_memory
 from server.settings import Settings
 from tests.api import Api
 from tests.conftest import NOW, Clock, Dump, OpenApi
@@ -166,6 +167,17 @@ async def test_two_servers_share_one_budget_in_the_table(open_api: OpenApi, dump
     assert key[0].startswith("RATE#")
     assert "development" not in str(item)
     assert item["expiresAt"] == 1772366400 + 61
+
+
+@pytest.mark.parametrize("kind", [ProcessBudgets, TableBudgets, SharedBudgets])
+async def test_a_budget_that_an_admin_sets_begins_whole(kind: Any, backend: Backend) -> None:
+    others = {"ada": Budget(1, 1)}
+    with budget_memory() as memory:
+        place = {ProcessBudgets: (), TableBudgets: (lambda: backend.store,), SharedBudgets: (memory,)}[kind]
+        budgets = kind(*place, Budget(60, 2), lambda: 0, others)
+        assert [(await budgets.take("ada", 1)).retry_seconds for _ in range(2)] == [0, 60]
+        others.clear()
+        assert [(await budgets.take("ada", 1)).retry_seconds for _ in range(3)] == [0, 0, 1]
 
 
 async def test_a_budget_in_the_process_is_not_shared(open_api: OpenApi, wire: Wire) -> None:
