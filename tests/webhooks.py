@@ -123,7 +123,9 @@ async def deliveries(api: Api, name: str = "w1") -> list[dict[str, Any]]:
     return nodes
 
 
-async def deliver(backend: Backend, name: str, activity_id: str = "a1") -> None:
+async def deliver(
+    backend: Backend, name: str, activity_id: str = "a1", status: DeliveryStatus = DeliveryStatus.DELIVERED
+) -> None:
     """A delivery of an activity at noon, as it is after the first attempt."""
     happening = Happening(
         kind=ActivityKind.LOCKER_CHANGED, locker_id=LockerId("l1"), owner_id=OwnerId("ada"), version=2
@@ -135,7 +137,7 @@ async def deliver(backend: Backend, name: str, activity_id: str = "a1") -> None:
         activity_id=activity_id,
         kind=happening.kind,
         happening=encode_happenings([(0, happening)]),
-        status=DeliveryStatus.DELIVERED,
+        status=status,
         attempts=1,
         expires_at=4_000_000_000,
     )

@@ -9,10 +9,17 @@ from typing import Any
 import httpx
 import pytest_asyncio
 
+from domain.authorization import DEVELOPMENT_ADMIN
+from domain.commands.budgets import SetCallerBudget
+from domain.webhooks import DeliveryStatus
+from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.transport import Transport
 from loaders.tools.table_state import set_read_only
-from tests.api import CREATE_OWNER
+from loaders.writes.budgets import set_caller_budget
+from tests import webhooks
+from tests.api import CREATE_OWNER, Api
+from tests.conftest import CODE_KEYS
 from tests.deploy.monitoring import ALERTS, PANELS
 from tests.deploy.promql import Scrape, evaluate
 from tests.e2e.serving import COMMAND, Server, start
@@ -21,6 +28,7 @@ from tests.wire import Answer, Call, Wait, Wire
 
 OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
 DAMAGED = 'query Damaged { owner(ownerId: "damaged") { name } }'
+DISABLE = 'mutation { disableWebhook(input: {webhookId: "w1", expectedVersion: 1}) { userErrors { code } } }'
 CONSEQUENCES = ("SmartLockerUnavailable", "SmartLockerSlow", "SmartLockerStoreRetries")
 """Alerts that trouble of the store brings about besides its own."""
 KEYS = [("OWNER#ada", "META")]
@@ -90,11 +98,15 @@ class Day:
 
 
 @pytest_asyncio.fixture
-async def day(tmp_path: Path, wire: Wire, table: str) -> AsyncIterator[Day]:
+async def day(tmp_path: Path, wire: Wire, table: str, api: Api, backend: Backend) -> AsyncIterator[Day]:
+    """A day that begins with a delivery that waits, of months ago by the clock of the server."""
+    await webhooks.create(api, url="http://127.0.0.1:9/", all=True)
+    await webhooks.deliver(backend, "w1", status=DeliveryStatus.WAITING)
     settings = {
         "endpoint_url": wire.url,
         "table_name": table,
         "metrics": "on",
+        "code_keys": CODE_KEYS,
         "rate_limit_units": 600,
         "rate_limit_burst": 300,
     }
@@ -107,8 +119,14 @@ async def day(tmp_path: Path, wire: Wire, table: str) -> AsyncIterator[Day]:
                 await asyncio.to_thread(server.end)
 
 
+async def set_budget(backend: Backend, units: int | None) -> None:
+    """Gives the only caller another budget, or the usual one again."""
+    command = SetCallerBudget(subject=DEVELOPMENT_ADMIN.subject, units_per_minute=units)
+    await set_caller_budget(backend, command, DEVELOPMENT_ADMIN)
+
+
 async def test_every_alert_fires_for_its_fault_and_for_no_other(
-    day: Day, plain_client: PlainClient, table: str, transport: Transport
+    day: Day, plain_client: PlainClient, table: str, transport: Transport, backend: Backend
 ) -> None:
     wire = day.wire
     create = CREATE_OWNER.replace("($input: CreateOwnerInput!)", "").replace(
@@ -116,13 +134,16 @@ async def test_every_alert_fires_for_its_fault_and_for_no_other(
     )
     await day.ask(create)
     await put(plain_client, table, {"PK": "OWNER#damaged", "SK": "META", "entityType": "OWNER"})
-    await day.recover()
+
+    await day.drill("SmartLockerWebhooksUndelivered", cause=lambda: asyncio.sleep(0))
+    await day.ask(DISABLE)
 
     def owner_reads(fault: Callable[[], Any]) -> Callable[[Call], Any]:
         return lambda call: fault() if call.keys == KEYS else None
 
     wire.fault = owner_reads(lambda: Wait(1.3))
-    await day.drill("SmartLockerSlow", cause=lambda: day.ask(*[OWNER] * 5))
+    undelivered = "SmartLockerWebhooksUndelivered"  # until the server has read that the webhook is disabled
+    await day.drill("SmartLockerSlow", cause=lambda: day.ask(*[OWNER] * 5), may_fire=undelivered)
     await day.recover()
 
     await day.drill("SmartLockerInternalErrors", cause=lambda: day.ask(DAMAGED))
@@ -143,13 +164,12 @@ async def test_every_alert_fires_for_its_fault_and_for_no_other(
     await day.recover()
 
     store = DynamoStore(transport, table)
+    await set_budget(backend, 1)
     await set_read_only(store, is_read_only=True)
-    await day.drill("SmartLockerReadOnly", cause=lambda: asyncio.sleep(0.5))
-    await set_read_only(store, is_read_only=False)
-    await day.recover()
-
-    await day.drill("SmartLockerRateLimited", cause=lambda: day.ask(*[OWNER] * 50))
+    await day.drill("SmartLockerReadOnly", "SmartLockerRateLimited", cause=lambda: day.ask(OWNER))
     assert set(day.panels_without_value()) <= {"Retries and conflicts", "Keys of a BatchGetItem"}  # no load causes them
+    await set_budget(backend, None)
+    await set_read_only(store, is_read_only=False)
     await day.recover()
 
     wire.now = lambda: time.time() + 300
