@@ -113,6 +113,10 @@ export type ActivityKind =
   | 'DOOR_OVERSTAYED'
   /** An API key was created. */
   | 'API_KEY_CREATED'
+  /** An API key was suspended. */
+  | 'API_KEY_SUSPENDED'
+  /** A suspended API key was resumed. */
+  | 'API_KEY_RESUMED'
   /** An API key was revoked. */
   | 'API_KEY_REVOKED'
   /** A caller got a budget of its own, another one, or the usual one again. */
