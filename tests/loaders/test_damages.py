@@ -13,7 +13,7 @@ from loaders.codecs import ACTIVITY, LOG_ENTRY
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import Codec
-from loaders.keys import record_of
+from loaders.keys import is_counted_in, record_of
 from loaders.table.positions import Key
 from loaders.table.values import any_item_from_wire
 from loaders.tools.declarations import KINDS, PLAIN_KINDS, World
@@ -62,7 +62,7 @@ def documented() -> set[tuple[str, str]]:
 
 def is_seen(items: dict[Key, Item], damaged: Key, now: Instant) -> bool:
     """Whether there is a violation. Most are found near the damage, long before a whole table is checked."""
-    near: list[Mapping[str, Any]] = [item for key, item in items.items() if key.pk == damaged.pk]
+    near: list[Mapping[str, Any]] = [item for item in items.values() if is_counted_in(damaged.pk, item)]
     whole = {damaged.pk: near} if record_of(damaged.pk) else {}
     return bool(violations(near, whole, World(items.get, now), RING) or table_violations(items.values(), now, RING))
 
