@@ -1,41 +1,22 @@
-// Bars by day, drawn as SVG; the numbers are also a table, for those who do not see them.
+// Bars by day; the numbers are also a table, for those who do not see them.
 export type Bar = { label: string; value: number };
-
-const WIDTH = 640;
-const HEIGHT = 160;
-const BASE = 24;
 
 export function BarChart({ title, bars }: { title: string; bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ value }) => value));
-  const step = WIDTH / Math.max(1, bars.length);
   return (
     <figure className="chart">
       <figcaption>
         {title} <strong>{bars.reduce((sum, { value }) => sum + value, 0)}</strong>
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title} by day, at most ${most}`}>
-        {bars.map(({ label, value }, place) => {
-          const height = ((HEIGHT - BASE - 16) * value) / most;
-          const x = place * step + step * 0.15;
-          return (
-            <g key={label}>
-              <rect x={x} y={HEIGHT - BASE - height} width={step * 0.7} height={height} rx="2">
-                <title>{`${label}: ${value}`}</title>
-              </rect>
-              {value > 0 && (
-                <text x={place * step + step / 2} y={HEIGHT - BASE - height - 4}>
-                  {value}
-                </text>
-              )}
-              {place % 2 === 0 && (
-                <text x={place * step + step / 2} y={HEIGHT - 6}>
-                  {label.slice(5)}
-                </text>
-              )}
-            </g>
-          );
-        })}
-      </svg>
+      <div className="bars" role="img" aria-label={`${title} by day, at most ${most}`}>
+        {bars.map(({ label, value }) => (
+          <div key={label} title={`${label}: ${value}`}>
+            <span>{value > 0 && value}</span>
+            <span className="fill" style={{ height: `${(7 * value) / most}rem` }} />
+            <span>{label.slice(8)}</span>
+          </div>
+        ))}
+      </div>
       <details>
         <summary>Numbers</summary>
         <table>

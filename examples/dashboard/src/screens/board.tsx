@@ -24,7 +24,7 @@ export function Board({ locationId }: { locationId: string }) {
       setNews((before) => [added, ...before].sort((one, other) => other.at.localeCompare(one.at)).slice(0, 20));
       const changed = event.locker;
       if (changed) change((before) => withDoors(before, (doors) => applied(doors, changed, locationId)));
-      else if (event.kind.startsWith("DOOR_LOCK")) reload();
+      if (event.kind === "RESERVATION_OVERDUE" || (!changed && event.kind.startsWith("DOOR_LOCK"))) reload();
     },
     reload,
   );
@@ -37,6 +37,7 @@ export function Board({ locationId }: { locationId: string }) {
   const place = data?.location;
   const doors = place?.lockers?.nodes ?? [];
   const next = place?.lockers?.nextCursor;
+  const stayers = new Map(data?.overdueReservations?.nodes.map(({ lockerId, owner }) => [lockerId, owner?.name]));
   const groups = [...STATUSES, ...new Set(doors.map(({ status }) => status).filter((status) => !status || !STATUSES.includes(status)))];
   return (
     <main>
@@ -58,7 +59,7 @@ export function Board({ locationId }: { locationId: string }) {
           {isLockedOut(place.lockout, now) && <p className="alarm">The door of the location is locked out until {clock(place.lockout?.lockedUntil ?? "")}.</p>}
           <div className="board">
             {groups.map((status) => (
-              <Column key={status} title={statusName(status)} doors={doors.filter((door) => door.status === status)} />
+              <Column key={status} title={statusName(status)} doors={doors.filter((door) => door.status === status)} stayers={stayers} />
             ))}
           </div>
           {next && (
@@ -83,7 +84,9 @@ export function Board({ locationId }: { locationId: string }) {
   );
 }
 
-function Column({ title, doors }: { title: string; doors: readonly DoorFragment[] }) {
+type ColumnProps = { title: string; doors: readonly DoorFragment[]; stayers: ReadonlyMap<string, string | null | undefined> };
+
+function Column({ title, doors, stayers }: ColumnProps) {
   const now = useNow();
   return (
     <section className={`column ${title.toLowerCase()}`} aria-label={title}>
@@ -102,7 +105,11 @@ function Column({ title, doors }: { title: string; doors: readonly DoorFragment[
                 {door.activeReservation.startedAt ? ", in" : ""} until {shortTime(door.activeReservation.endAt)}
               </small>
             )}
-            {door.overdueSince && <small className="alarm">Overdue since {shortTime(door.overdueSince)}</small>}
+            {door.overdueSince && (
+              <small className="alarm">
+                {[stayers.get(door.lockerId), "overdue since"].filter(Boolean).join(", ")} {shortTime(door.overdueSince)}
+              </small>
+            )}
             {isLockedOut(door.lockout, now) && <small className="alarm">Locked out until {clock(door.lockout?.lockedUntil ?? "")}</small>}
           </li>
         ))}
