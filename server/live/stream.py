@@ -15,7 +15,8 @@ from server.http.endpoint import StreamResponse, to_json
 from server.http.operations import Answer, Subscribed
 from server.http_errors import HttpError
 from server.live.outbox import Outbox
-from server.live.queries import Event, LiveQueries
+from server.live.queries import LiveQueries
+from server.live.subscription import Event
 
 _COMMENT_SECONDS = 12
 _COMMENT = b":\n\n"

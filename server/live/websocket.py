@@ -28,7 +28,8 @@ from server.http_errors import HttpError
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
 from server.live.outbox import SEND_AT_ONCE, Outbox
-from server.live.queries import Event, LiveQueries, Subscription
+from server.live.queries import LiveQueries
+from server.live.subscription import Event, Subscription
 from server.telemetry.observation import REQUEST_ID, Observation, record_caller
 
 logger = logging.getLogger(__name__)
