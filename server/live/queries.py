@@ -32,12 +32,16 @@ from server.limits.request_limits import RequestBudget, RequestLimits, caller_ke
 from server.live.query import AT_ONCE, LiveQuery, units_since
 from server.live.subscription import Client, Subscription
 
-
 _ENDS_CONNECTIONS = frozenset({ActivityKind.API_KEY_REVOKED, ActivityKind.API_KEY_SUSPENDED})
 
 
 class Stream(Protocol):
     def stop(self) -> None: ...
+
+
+class Connection(Protocol):
+    def forbid(self) -> None:
+        """The credentials are not valid any more: ends the connection."""
 
 
 class SubscriptionLimits(NamedTuple):
@@ -77,6 +81,8 @@ class LiveQueries:
         self._places: dict[str, list[LiveQuery]] = {}
         self._callers: Counter[str] = Counter()
         self._subscriptions: set[Subscription] = set()
+        self._keys: dict[Connection, str] = {}
+        """The API keys of connections."""
         self.streams: set[Stream] = set()
         """Streams of events, which end when the server stops."""
         self.is_stopping = False
@@ -117,6 +123,17 @@ class LiveQueries:
             self.close(subscription)
             raise
         return subscription
+
+    async def follow_key(self, principal: Principal, connection: Connection) -> None:
+        """Ends a connection when its API key is revoked or suspended, also an idle one; raises as `open` does."""
+        if principal.by_key and principal.credential is not None:
+            await self.log.join()
+            self._keys[connection] = principal.credential
+            await self._check_key(principal)
+
+    def leave_key(self, connection: Connection) -> None:
+        if self._keys.pop(connection, None) is not None:
+            self.log.leave()
 
     async def _check_key(self, principal: Principal) -> None:
         """Looks once more whether an API key is valid; what happens to it from now on, the log tells.
@@ -239,6 +256,8 @@ class LiveQueries:
 
     def forbid(self, key_id: str) -> None:
         """Ends the connections of an API key that was revoked or suspended."""
+        for connection in [one for one, own in self._keys.items() if own == key_id]:
+            connection.forbid()
         for subscription in [*self._subscriptions]:
             principal = subscription.query.principal
             if principal.by_key and principal.credential == key_id:

@@ -23,10 +23,11 @@ from server.http.explanation import RequestCost
 from server.http.headers import HttpRequest
 from server.http.host_origin import HostOriginCheck
 from server.http.operations import Answer, Operations
-from server.http.request import parse_json, wants_cost
+from server.http.request import wants_cost
 from server.http_errors import HttpError
 from server.limits.deadlines import Deadline
 from server.limits.request_limits import RequestBudget, RequestLimits
+from server.live.messages import BAD_REQUEST, CloseError, check_payload, id_of, is_object, parsed, pong
 from server.live.outbox import SEND_AT_ONCE, Outbox
 from server.live.queries import LiveQueries
 from server.live.subscription import Event, Subscription
@@ -41,21 +42,12 @@ _EARLY_MESSAGES: Final = 10
 _EARLY_BYTES: Final = 16 * 1024
 """Of a message before the connection is acknowledged: the client is not known yet."""
 _SMALL_BYTES: Final = 1024
-_MAX_ID_LENGTH: Final = 128
 _MAX_REASON_BYTES: Final = 123
-_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4400, 4401, 4403, 4406
+_UNAUTHORIZED, _FORBIDDEN, _NOT_ACCEPTABLE = 4401, 4403, 4406
 _INIT_TIMEOUT, _DUPLICATE, _TOO_MANY_INITS, _TRY_LATER = 4408, 4409, 4429, 1013
 _RESTART: Final = 1012
 _STATUS_OK: Final = 200
 _STATUS_UNAUTHENTICATED: Final = 401
-
-
-class _CloseError(Exception):
-    """The connection ends with this code."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +106,7 @@ class _Operation:
         self._end({"id": self._id, "type": "error", "payload": errors})
 
     def forbid(self) -> None:
-        self._connection.close(_FORBIDDEN, "Forbidden")
+        self._connection.forbid()
 
     def _end(self, message: dict[str, Any]) -> None:
         if not self.has_ended:
@@ -158,6 +150,7 @@ class _Connection:
                 await self._finish()
         finally:
             self._timer.cancel()
+            self._endpoint.live.leave_key(self)
             for operation in [*self._operations.values()]:
                 self._drop(operation)
             if self._closing is None:
@@ -185,6 +178,9 @@ class _Connection:
             self._closing = code, reason.encode()[:_MAX_REASON_BYTES].decode(errors="ignore")
             self.outbox.end()
 
+    def forbid(self) -> None:
+        self.close(_FORBIDDEN, "Forbidden")
+
     def forget(self, operation_id: str) -> None:
         self._operations.pop(operation_id, None)
 
@@ -200,7 +196,7 @@ class _Connection:
     async def _take(self, received: Mapping[str, Any]) -> None:
         try:
             await self._handle(await self._message(received.get("text")))
-        except _CloseError as error:
+        except CloseError as error:
             self.close(error.code, str(error))
         except Exception:
             logger.exception("a connection failed")
@@ -208,43 +204,43 @@ class _Connection:
 
     async def _message(self, text: str | None) -> dict[str, Any]:
         if text is None:
-            raise _CloseError(_BAD_REQUEST, "Messages are text")
+            raise CloseError(BAD_REQUEST, "Messages are text")
         if not self._is_acknowledged:
             self._early_messages += 1
             if self._early_messages > _EARLY_MESSAGES or len(text) > _EARLY_BYTES:
-                raise _CloseError(_BAD_REQUEST, "Too much before connection_init")
+                raise CloseError(BAD_REQUEST, "Too much before connection_init")
         if len(text) <= _SMALL_BYTES:
-            return _parsed(text)
+            return parsed(text)
         async with self._endpoint.parsing:
-            return _parsed(text)
+            return parsed(text)
 
     async def _handle(self, message: dict[str, Any]) -> None:
         payload = message.get("payload")
         match message.get("type"):
-            case "connection_init" if _is_object(payload):
+            case "connection_init" if is_object(payload):
                 await self._begin(payload or {})
-            case "ping" if _is_object(payload):
-                self.outbox.put(_pong(payload))
-            case "pong" if _is_object(payload):
+            case "ping" if is_object(payload):
+                self.outbox.put(pong(payload))
+            case "pong" if is_object(payload):
                 pass
             case "subscribe" if isinstance(payload, dict):
-                self._subscribe(_id(message), payload)
+                self._subscribe(id_of(message), payload)
             case "complete":
-                operation = self._operations.get(_id(message))
+                operation = self._operations.get(id_of(message))
                 if operation is not None:
                     self._drop(operation)
             case _:
-                raise _CloseError(_BAD_REQUEST, "Invalid message")
+                raise CloseError(BAD_REQUEST, "Invalid message")
 
     async def _begin(self, payload: dict[str, Any]) -> None:
         if self._has_begun:
-            raise _CloseError(_TOO_MANY_INITS, "Too many initialisation requests")
+            raise CloseError(_TOO_MANY_INITS, "Too many initialisation requests")
         self._has_begun = True
         given = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
         if given is not None and not isinstance(given, str):
-            raise _CloseError(_FORBIDDEN, "Forbidden")
+            raise CloseError(_FORBIDDEN, "Forbidden")
         self._credentials = given
-        principal = await self._principal()
+        principal = await self._principal(begins=True)
         assert self._timer is not None  # noqa: S101  # it runs since the beginning
         self._timer.cancel()
         self._is_acknowledged = True
@@ -253,21 +249,24 @@ class _Connection:
             left = max(0.0, principal.expires_at - time.time())
             self._timer = asyncio.get_running_loop().call_later(left, self.close, _FORBIDDEN, "Forbidden")
 
-    async def _principal(self) -> Principal:
+    async def _principal(self, *, begins: bool = False) -> Principal:
         """The caller; asked again for each operation, as an API key may have been revoked."""
         try:
-            return await self._endpoint.authenticate(_request(self._scope, self._credentials))
+            principal = await self._endpoint.authenticate(_request(self._scope, self._credentials))
+            if begins:
+                await self._endpoint.live.follow_key(principal, self)
         except HttpError as error:
-            raise _CloseError(_FORBIDDEN, "Forbidden") from error
+            raise CloseError(_FORBIDDEN, "Forbidden") from error
         except UnavailableError as error:
-            raise _CloseError(_TRY_LATER, "Try again later") from error
+            raise CloseError(_TRY_LATER, "Try again later") from error
+        return principal
 
     def _subscribe(self, operation_id: str, payload: dict[str, Any]) -> None:
         if not self._is_acknowledged:
-            raise _CloseError(_UNAUTHORIZED, "Unauthorized")
+            raise CloseError(_UNAUTHORIZED, "Unauthorized")
         if operation_id in self._operations:
-            raise _CloseError(_DUPLICATE, f"Subscriber for {operation_id} already exists")
-        _check_payload(payload)
+            raise CloseError(_DUPLICATE, f"Subscriber for {operation_id} already exists")
+        check_payload(payload)
         operation = _Operation(self, operation_id)
         most = self._endpoint.most_operations
         if max(len(self._operations), len(self._tasks)) >= most:
@@ -289,7 +288,7 @@ class _Connection:
                 try:
                     with deadline:
                         answer = await self._answer(payload, cost, request_id)
-                except _CloseError:
+                except CloseError:
                     raise
                 except Exception as error:  # noqa: BLE001  # every operation has an answer
                     failure = http_error(error, request_id, deadline, endpoint.limits)
@@ -299,7 +298,7 @@ class _Connection:
                     if observation is not None:
                         observation.response_started(_STATUS_OK, b"")
             await self._deliver(operation, answer)
-        except _CloseError as error:
+        except CloseError as error:
             self.close(error.code, str(error))
         except Exception as error:  # noqa: BLE001  # as above
             failure = http_error(error, request_id, deadline, endpoint.limits)
@@ -332,7 +331,7 @@ class _Connection:
             operation.subscription = subscription = await live.open(subscribed, operation)
         except (SmartLockerError, HttpError) as error:
             if error.status == _STATUS_UNAUTHENTICATED:
-                raise _CloseError(_FORBIDDEN, "Forbidden") from error
+                raise CloseError(_FORBIDDEN, "Forbidden") from error
             operation.fail([live.error(error, REQUEST_ID.get())])
             return
         if operation.has_ended or live.is_stopping:
@@ -361,40 +360,3 @@ def _request(scope: Scope, credentials: str | None) -> HttpRequest:
         raise NotImplementedError
 
     return HttpRequest({**scope, "type": "http", "method": "GET", "headers": headers}, nothing)
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        message = parse_json(text.encode(), "message")
-    except HttpError as error:
-        raise _CloseError(_BAD_REQUEST, error.message) from None
-    if not isinstance(message, dict):
-        raise _CloseError(_BAD_REQUEST, "A message is an object")
-    return message
-
-
-def _id(message: dict[str, Any]) -> str:
-    operation_id = message.get("id")
-    if not isinstance(operation_id, str) or not 1 <= len(operation_id) <= _MAX_ID_LENGTH:
-        raise _CloseError(_BAD_REQUEST, f"A message needs an id of 1 to {_MAX_ID_LENGTH} characters")
-    return operation_id
-
-
-def _pong(payload: dict[str, Any] | None) -> bytes:
-    try:
-        return to_json({"type": "pong"} if payload is None else {"type": "pong", "payload": payload})
-    except orjson.JSONEncodeError:
-        raise _CloseError(_BAD_REQUEST, "A number of the payload is out of range") from None
-
-
-def _is_object(payload: Any) -> bool:
-    return payload is None or isinstance(payload, dict)
-
-
-def _check_payload(payload: dict[str, Any]) -> None:
-    if not isinstance(payload.get("query", ""), str) or not isinstance(payload.get("operationName") or "", str):
-        raise _CloseError(_BAD_REQUEST, "query and operationName are strings")
-    if not _is_object(payload.get("variables")) or not _is_object(payload.get("extensions")):
-        raise _CloseError(_BAD_REQUEST, "variables and extensions are objects")
-    if {"query", "documentId", "extensions"}.isdisjoint(payload):
-        raise _CloseError(_BAD_REQUEST, "A subscribe message needs a query")

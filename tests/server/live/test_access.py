@@ -120,6 +120,19 @@ async def test_a_revoked_or_suspended_key_ends_its_connections_on_every_server(o
             assert {"API_KEY_REVOKED", "API_KEY_SUSPENDED"} <= {*seen}
 
 
+async def test_a_revoked_key_ends_connections_on_which_nothing_runs(open_api: OpenApi) -> None:
+    async with open_api(authenticator=None) as api, open_api(authenticator=None) as other:
+        await api.owner("ada")
+        about = {"name": "x", "role": "PARTNER", "ownerIds": ["ada"], "scopes": ["LOCKERS_READ"]}
+        secrets = [(await api.done(CREATE_KEY, keyId=key_id, **about))["secret"] for key_id in ("k1", "k2")]
+        gone, stays = ({"Authorization": f"Bearer {secret}"} for secret in secrets)
+        async with connected(api, gone) as near, connected(other, gone) as far, connected(other, stays) as valid:
+            await api.done(REVOKE_KEY, keyId="k1")
+            async with asyncio.timeout(PATIENCE):
+                assert [await connection.closed for connection in (near, far)] == [4403, 4403]
+            assert (await valid.subscribe("{ __typename }").result())["data"] == {"__typename": "Query"}
+
+
 async def test_a_connection_ends_with_its_token(open_api: OpenApi, tmp_path: Path) -> None:
     async with open_api(authenticator=None, data_dir=tmp_path) as api:
         await api.owner("ada")
