@@ -17,9 +17,10 @@ from domain.times import Instant
 from domain.webhooks import Answer, Delivery, DeliveryStatus, WebhookId
 from loaders.backend import Backend
 from loaders.contracts.webhooks import KEEP_DELIVERY
+from loaders.following.attempts import DeliveryWatcher, Sender
 from loaders.following.leases import LeaseTimes
 from loaders.following.loop import Following
-from loaders.following.webhooks import DeliveryWatcher, Pace, Sender, Webhooks
+from loaders.following.webhooks import Pace, Webhooks
 from loaders.log import encode_happenings
 from tests.api import Api, mutation
 

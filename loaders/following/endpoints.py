@@ -20,6 +20,7 @@ M = TypeVar("M")
 Place: TypeAlias = tuple[Instant, str]
 """The time and the id of an activity."""
 
+WRITES_AT_ONCE = 32
 MOST_WAITING = MAX_WAITING // keys.LOG_SHARDS
 """To one endpoint in one part of the log."""
 

@@ -19,8 +19,8 @@ from server.telemetry.request_log import RequestLog
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from loaders.following.attempts import DeliveryWatcher
     from loaders.following.loop import Progress
-    from loaders.following.webhooks import DeliveryWatcher
     from loaders.table.recording import Recorder
     from server.telemetry.metrics import Metrics
     from server.telemetry.shared_metrics import SharedMetrics

@@ -11,7 +11,7 @@ from domain.webhooks import PAUSES, Answer
 from loaders import keys
 from loaders.backend import Backend
 from loaders.following import endpoints
-from loaders.following.webhooks import AT_ONCE
+from loaders.following.attempts import AT_ONCE
 from tests.api import CREATE_RESERVATION, RENAME, Api, mutation
 from tests.conftest import Clock, Dump
 from tests.places import prepare, ulid
