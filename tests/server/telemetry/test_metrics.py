@@ -84,7 +84,7 @@ async def test_a_mutation_counts_its_write_units_and_the_code_of_its_user_error(
     written = sum(call.units for call in wire.of("TransactWriteItems"))
     await counted.mutate(UPDATE_STATUS, **CHANGE)
     found = await samples(counted)
-    assert found["store_units_total", "QC-03", "write"] == written == 8
+    assert found["store_units_total", "QC-03", "write"] == written == 10
     assert found["requests_total", "OK", "anonymous"] == 1
     assert found["requests_total", "VERSION_CONFLICT", "anonymous"] == 1
 
