@@ -93,6 +93,11 @@ def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> K
     return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")
 
 
+def reservation_of_details(details: Key) -> str:
+    """The locker and the id of the reservation that details belong to, as the log names it."""
+    return f"{locker_of(details.pk)}/{details.sk.removeprefix('DETAILS#')}"
+
+
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from loaders import keys
 from loaders.contracts.cost import Cost
+from loaders.contracts.reservations import DETAILS_OF_RESERVATION
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
 from loaders.table.recording import FINISHED, Record, Recorder
@@ -87,6 +88,19 @@ class Trace:
     def is_measured(self) -> bool:
         """Whether the store told the units of every operation."""
         return all(record.outcome == FINISHED for record in self.records)
+
+    def recipients(self) -> list[str]:
+        """The reservations whose details were asked for and found, by locker and reservation id."""
+        found: dict[str, None] = {}
+        for record in self.records:
+            if record.contract == DETAILS_OF_RESERVATION.id and record.returned:
+                match record.operation:
+                    case Get(key=key):
+                        asked: Iterable[Key] = (key,)
+                    case BatchGet(keys=asked):
+                        pass
+                found |= dict.fromkeys(map(keys.reservation_of_details, asked))
+        return list(found)
 
     def by_step(self) -> dict[tuple[str, str], Cost]:
         """The measured cost of each step, by its response path and contract."""

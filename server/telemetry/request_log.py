@@ -24,6 +24,7 @@ _HEAD: dict[str, Any] = {"event": "request", "level": "info", "timestamp": None,
 """The beginning of a line in JSON."""
 _KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
+_MOST_RECIPIENTS = 100
 # Clients send many requests from the same address, and many with the same document.
 _ADDRESSES = 1024
 _DOCUMENTS = 64
@@ -59,6 +60,9 @@ class RequestLog:
         line["duration_ms"] = round(observation.duration / 1_000_000, 3)
         line["operations"] = len(trace.records)
         line["read_units"], line["write_units"] = trace.units()
+        recipients = trace.recipients()
+        if recipients:
+            line["recipients_read"], line["recipients"] = len(recipients), recipients[:_MOST_RECIPIENTS]
         if self.names_callers:
             line |= _caller(observation.principal, _address(observation.client))
         client_request_id = observation.client_request_id
