@@ -306,6 +306,10 @@ class CodeRing:
     def claim(self, door: Door, code: AccessCode) -> str:
         return claim_name(self.key(code.key_id), door, self.digits(door, code))
 
+    def recipients(self, contact: str) -> list[str]:
+        """The names of a recipient by a contact, one under each key of the ring, the current one first."""
+        return [f"{key.key_id}#{key.mac('recipient', contact).hex()}" for key in self.keys]
+
     def device_key(self, key_id: str, door: Door, generation: int) -> bytes:
         """The key of a door's device: HKDF (RFC 5869) from a key of the ring."""
         return _hkdf(self.key(key_id).secret, f"smartlocker device {generation}\n{door}")

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NewType, TypeAlias, TypeVar
 
 from domain.enums import DescribedEnum
+from domain.text import normalize_email, normalize_phone
 from domain.times import Instant
 
 LockerId = NewType("LockerId", str)
@@ -265,12 +266,32 @@ class ReservationDetails:
     """Start of the reservation, from which on they are kept for a time."""
     expires_at: int | None = None
     """Seconds since 1970, by which the store may delete them; None if they are kept permanently."""
+    recipient_hashes: tuple[str, ...] = ()
+    """Keyed hashes of the recipient's contacts, by which the reservation is found."""
 
     @property
     def recipient(self) -> Recipient | None:
         if self.recipient_name is None:
             return None
         return Recipient(name=self.recipient_name, email=self.recipient_email, phone=self.recipient_phone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipientReservation:
+    """A reservation whose recipient has a contact with this keyed hash. It expires with the details."""
+
+    recipient_hash: str
+    locker_id: LockerId
+    reservation_id: ReservationId
+    start_at: Instant
+    expires_at: int | None = None
+
+
+def contact_by(email: str | None = None, phone: str | None = None) -> str | None:
+    """An email address or a phone number as it is hashed, whatever its spelling."""
+    if email is not None:
+        return f"email {normalize_email(email)}"
+    return None if phone is None else f"phone {normalize_phone(phone)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,13 @@ def check_phone(value: str) -> str:
     return _phone(value.strip())
 
 
+def normalize_phone(phone: str) -> str:
+    """Returns the form in which phone numbers are compared: digits, after a plus if it is an international number."""
+    digits = "".join(char for char in phone if char.isdigit())
+    is_international = phone.startswith("+") or digits.startswith("00")
+    return f"+{digits.removeprefix('00')}" if is_international else digits
+
+
 def check_reference(value: str) -> str:
     """Trims and checks the number by which a partner knows a reservation."""
     return _reference(value.strip())

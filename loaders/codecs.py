@@ -23,6 +23,7 @@ from domain.models import (
     LockerSummary,
     Owner,
     OwnerId,
+    RecipientReservation,
     Reservation,
     ReservationDetails,
     ReservationId,
@@ -285,6 +286,9 @@ ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM", keys.any_claim, largest=600, usu
 REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM", keys.reservation_reference, largest=600, usual=250)
 RESERVATION_DETAILS = Codec(
     ReservationDetails, "RESERVATION_DETAILS", keys.reservation_details, largest=27_500, usual=400
+)
+RECIPIENT_RESERVATION = Codec(
+    RecipientReservation, "RECIPIENT_RESERVATION", keys.recipient_reservation, largest=700, usual=350
 )
 RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT", keys.reservation_slot, largest=600, usual=300)
 GUARD = Codec(Guard, "RESERVATION_GUARD", keys.reservation_guard, largest=600, usual=250)

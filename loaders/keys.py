@@ -42,8 +42,8 @@ from loaders.table.positions import (
 LOG_SHARDS = 4
 """The parts of the log: each takes some 500 transactions a second."""
 
-_VALUES = ("EMAIL#", "LOCATION_CODE#")
-"""The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
+_VALUES = ("EMAIL#", "LOCATION_CODE#", "RECIPIENT#")
+"""The partitions whose names contain the value of an attribute or a hash; others contain ids, times and statuses."""
 
 _STRETCHES = {
     "LOCKER": (("CODE#", "DOOR"), ("GUARD#", "RID#~")),
@@ -91,6 +91,18 @@ def live_copy_of(record: Key) -> Key | None:
 def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> Key:
     """Details of a reservation that only the owner who made it sees."""
     return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")
+
+
+def recipient_reservation(
+    recipient_hash: str, start_at: Instant, locker_id: LockerId, reservation_id: ReservationId
+) -> Key:
+    """A reservation among those of a recipient, by start."""
+    return Key(f"RECIPIENT#{recipient_hash}", f"RES#{start_at}#{locker_id}#{reservation_id}")
+
+
+def recipient_reservations(recipient_hash: str, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """The reservations of a recipient that start from `start` to `end`, both included."""
+    return Between(f"RECIPIENT#{recipient_hash}", f"RES#{start}", f"RES#{end}~")
 
 
 def reservation_of_details(details: Key) -> str:

@@ -10,7 +10,7 @@ from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
 from loaders.tools.migration import Migration
 from loaders.tools.target import Report
-from tests.conftest import NOW
+from tests.conftest import NOW, RING
 from tests.invariants import Items
 from tests.source_items import LOCATION
 
@@ -24,7 +24,7 @@ def migration(
 ) -> Migration:
     assert isinstance(store, DynamoStore)
     place = None if location is None else LocationId(location)
-    return Migration(store, items_per_second=1e9, progress=progress, location_id=place)
+    return Migration(store, items_per_second=1e9, progress=progress, location_id=place, ring=RING)
 
 
 async def run(backend: Backend, now: Instant = NOW, **options: Any) -> Report:

@@ -21,7 +21,7 @@ from loaders.pages import Page, PageRequest
 from loaders.table.client import QueryPage, Store
 from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
-from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Position, Prefix
+from loaders.table.positions import Between, Key, KeyRange, Position
 from loaders.table.recording import asking
 
 logger = logging.getLogger(__name__)
@@ -156,14 +156,15 @@ class ReadPage(_ReadContract[M]):
         order: Order,
         keys: Sequence[tuple[Any, ...]],
         permits: asyncio.Semaphore,
+        since: Instant = EARLIEST,
     ) -> Page[M]:
         """Reads one page of several ranges, as if they were one: one Query for each, with one of the permits.
 
-        They are ordered alike, so a position in one of them is a position in all.
+        They are ordered alike, so a position in one of them is a position in all. `since` is as for one page.
         """
         self._check(request, order)
-        ranges = [_mergeable(self.range(*key)) for key in keys]
-        start = _start_in_any(request, ranges)
+        ranges = [self.range(*key_since(key, since)) for key in keys]
+        start = _start_in_any(request, [self.range(*key) for key in keys])
         reads = (self._read(store, request, order, within, start and within.same_rank(*start)) for within in ranges)
         pages = await together(reads, permits)
         # An item that is moving from one range to another may be seen in both.
@@ -303,13 +304,7 @@ def _log_damage(nodes: Iterable[Any]) -> list[DamagedItemError]:
     return damages
 
 
-def _mergeable(within: KeyRange) -> Prefix | IndexPartition:
-    if isinstance(within, Between):
-        raise ContractError("a range between two keys cannot be merged with others")
-    return within
-
-
-def _start_in_any(request: PageRequest, ranges: Sequence[Prefix | IndexPartition]) -> tuple[Position, str] | None:
+def _start_in_any(request: PageRequest, ranges: Sequence[KeyRange]) -> tuple[Position, str] | None:
     """The position that a cursor of one of these ranges names, and its rank."""
     if request.cursor is None:
         return None

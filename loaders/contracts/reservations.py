@@ -33,6 +33,7 @@ from loaders.codecs import (
     OVERDUE_STAY,
     OWNER,
     OWNER_RESERVATION,
+    RECIPIENT_RESERVATION,
     REFERENCE_CLAIM,
     RESERVATION,
     RESERVATION_CLAIM,
@@ -185,6 +186,7 @@ CREATE_RESERVATION = WriteContract(
         put("slot", RESERVATION_SLOT, "attribute_not_exists(#PK) OR #endAt <= :now"),
         put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference"),
         put("details", RESERVATION_DETAILS, IS_NEW, when="the reservation has a recipient or metadata"),
+        put("recipient", RECIPIENT_RESERVATION, IS_NEW, when="the reservation has a recipient", most=2),
         *_POINTER_RULES,
         check(
             "locker",
@@ -193,7 +195,7 @@ CREATE_RESERVATION = WriteContract(
         ),
         *LAST_CHANGE_RULES,
     ),
-    most_steps=12,
+    most_steps=14,
     emits=(ActivityKind.RESERVATION_CREATED,),
     errors=(
         BadInputError,
@@ -212,7 +214,7 @@ CREATE_RESERVATION = WriteContract(
     "returns the current state, permanently. A free slot of the owner is taken: there are as many as the owner may "
     "have live reservations.",
     cardinality="The reservation, its claim, the owner's copy, the live copy, a slot, the guard and the pointer, the "
-    "claim of its reference and its details; the locker and the last change are checked.",
+    "claim of its reference, its details and the entries of its recipient; the locker and the last change are checked.",
     hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
     "ones.",
 )
@@ -542,4 +544,17 @@ OVERDUE_RESERVATIONS = ReadPage(
     "empties the locker or gives it to somebody else.",
     cardinality="Some 1 in 100 lockers.",
     hot_partition="Low: few reservations become overdue.",
+)
+
+RECIPIENT_RESERVATIONS = ReadPage(
+    id="QC-215",
+    purpose="Reservations of a recipient, by a keyed hash of the email address or phone number",
+    range=keys.recipient_reservations,
+    codec=RECIPIENT_RESERVATION,
+    kept=KEPT_DETAILS,
+    orders=(Order.DESC,),
+    note="By start, the latest first. One Query for each key of the ring of access codes, merged by start. Written "
+    "with the details of a reservation (QC-04), and kept as long as these.",
+    cardinality="Some 100 reservations a person; each has an entry by email address and one by phone number.",
+    hot_partition="Low: one person's partition.",
 )

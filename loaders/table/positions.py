@@ -92,6 +92,16 @@ class Between(_OfTable):
     def __contains__(self, key: Position) -> bool:
         return key.pk == self.pk and self.low <= key.sk <= self.high
 
+    @staticmethod
+    def rank(key: Position) -> str:
+        """The part of a key that orders it in the range; comparable with ranks of ranges with the same kind of keys."""
+        return key.sk
+
+    def same_rank(self, key: Position, rank: str) -> Position:
+        """The position in this range that has the rank of a position in another; its beginning, if that is later."""
+        del key
+        return Key(self.pk, max(rank, self.low))
+
     @property
     def beginning(self) -> Position:
         """The first position of the range, whether or not there is an item."""

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from domain.access_codes import CodeRing
 from domain.commands.base import fingerprint_of
 from domain.commands.events import RecordAccessEvent
 from domain.models import (
@@ -32,6 +33,7 @@ from loaders.codecs import (
     GUARD,
     LOCKER,
     OWNER_RESERVATION,
+    RECIPIENT_RESERVATION,
     RESERVATION_CLAIM,
     RESERVATION_DETAILS,
     RESERVATION_SLOT,
@@ -41,6 +43,7 @@ from loaders.codecs import (
     Guard,
     StoredReservation,
 )
+from loaders.conversion import DamagedItemError
 from loaders.table.positions import Key
 from loaders.table.values import Item
 from loaders.tools.forms import Draft, NotConvertedError
@@ -48,7 +51,7 @@ from loaders.tools.kinds import is_current, kind_at
 from loaders.tools.partitions import pointer_problem
 from loaders.tools.target import Group, Target
 from loaders.writes.lockers import copies_of
-from loaders.writes.reservation_steps import claim_of, slot_of
+from loaders.writes.reservation_steps import claim_of, hashed, recipient_entries, slot_of
 from loaders.writes.timeline import live_copy_of
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
@@ -268,15 +271,26 @@ class Timelines:
         return ACTIVE_POINTER.encode(ActivePointer(reservation=ahead[0], last_end_at=last_end))
 
 
-def convert_details(target: Target) -> None:
-    """Gives the details of reservations the start of theirs, from which on they are kept for a time."""
+def convert_details(target: Target, ring: CodeRing | None) -> None:
+    """Gives the details of reservations their start, and hashes of the recipient under the current key of the ring."""
     for key, item in list(target.items.items()):
-        if item.get("entityType") == RESERVATION_DETAILS.entity_type and "startAt" not in item:
-            place = LockerId(str(item.get("lockerId"))), ReservationId(str(item.get("reservationId")))
-            claim = target.items.get(keys.reservation_claim(*place))
-            if claim is not None:
-                attributes = {name: value for name, value in item.items() if name not in {"PK", "SK"}}
-                target.change({key: {**attributes, "startAt": claim["startAt"]}})
+        if item.get("entityType") != RESERVATION_DETAILS.entity_type:
+            continue
+        place = LockerId(str(item.get("lockerId"))), ReservationId(str(item.get("reservationId")))
+        claim = target.items.get(keys.reservation_claim(*place), item)
+        try:
+            old = RESERVATION_DETAILS.decode({**item, "startAt": item.get("startAt", claim.get("startAt"))})
+        except DamagedItemError:
+            continue  # doctor tells what is wrong
+        if ring is None:
+            target.report.left[RESERVATION_DETAILS.entity_type, "SMARTLOCKER_CODE_KEYS"] += old.recipient is not None
+        new = old if ring is None or old.recipient is None else hashed(old, ring)
+        kept = {name: value for name, value in item.items() if name not in {"PK", "SK"}}
+        group: Group = {RECIPIENT_RESERVATION.key_of(entry): None for entry in recipient_entries(old)}
+        group |= {
+            RECIPIENT_RESERVATION.key_of(one): RECIPIENT_RESERVATION.encode(one) for one in recipient_entries(new)
+        }
+        target.change({**group, key: kept | RESERVATION_DETAILS.encode(new)})
 
 
 def old_events(target: Target) -> dict[Key, list[Key]]:

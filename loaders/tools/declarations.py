@@ -16,6 +16,7 @@ from domain.models import (
     Locker,
     LockerStatus,
     Owner,
+    RecipientReservation,
     Reservation,
     ReservationDetails,
     ReservationStatus,
@@ -45,7 +46,7 @@ from loaders.writes.booking_steps import notification_of, slots_of_booking
 from loaders.writes.lockers import copies_of
 from loaders.writes.moments import overdue_stay
 from loaders.writes.owners import claim_of as email_claim_of
-from loaders.writes.reservation_steps import claim_of, end_notification, slot_of
+from loaders.writes.reservation_steps import claim_of, end_notification, recipient_entries, slot_of
 from loaders.writes.timeline import live_copy_of
 
 _BASES: dict[str, Codec[Any]] = {
@@ -248,6 +249,15 @@ def _of_details(details: ReservationDetails, _: Key) -> list[Key]:
     return [keys.reservation_claim(details.locker_id, details.reservation_id), _reservation(details)]
 
 
+def _entries_of_details(details: ReservationDetails, _: World) -> Dues:
+    entries = recipient_entries(details)
+    return {codecs.RECIPIENT_RESERVATION.key_of(one): Due(codecs.RECIPIENT_RESERVATION.encode(one)) for one in entries}
+
+
+def _details_of_entry(entry: RecipientReservation, _: Key) -> Key:
+    return keys.reservation_details(entry.locker_id, entry.reservation_id)
+
+
 def _of_notification(notice: Notification, _: Key) -> Iterator[Key]:
     if notice.locker_id is not None and notice.reservation_id is not None:
         yield keys.reservation_claim(notice.locker_id, notice.reservation_id)
@@ -333,7 +343,8 @@ _DECLARED = (
     Kind(codec=codecs.STORED_LIVE_RESERVATION, invariant="I5", follows=_reservation),
     Kind(codec=codecs.RESERVATION_SLOT, follows=_reservation, is_removable=True),
     Kind(codec=codecs.REFERENCE_CLAIM, follows=_reservation),
-    Kind(codec=codecs.RESERVATION_DETAILS, refers=_of_details),
+    Kind(codec=codecs.RESERVATION_DETAILS, leads=_entries_of_details, refers=_of_details),
+    Kind(codec=codecs.RECIPIENT_RESERVATION, follows=_details_of_entry, is_removable=True),
     Kind(codec=codecs.ANY_CLAIM, refers=lambda claim, _: [_reservation(claim)], problems=_differing_claim),
     Kind(codec=codecs.GUARD, invariant="I5"),
     Kind(codec=codecs.ACTIVE_POINTER, invariant="I5"),

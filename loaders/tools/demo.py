@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from domain.access_codes import CodeRing
 from domain.activity import (
     ActivityKind,
     Actor,
@@ -58,7 +59,7 @@ from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.tools.kinds import PENDING
 from loaders.writes.lockers import register_steps
 from loaders.writes.owners import create_steps as create_owner
-from loaders.writes.reservation_steps import create_steps, details_of, slot_of
+from loaders.writes.reservation_steps import create_steps, details_of, hashed, slot_of
 from loaders.writes.timeline import ReservationContext
 
 _TRANSACTIONS_AT_ONCE = 4
@@ -97,8 +98,11 @@ def locker_id(number: int) -> LockerId:
     return LockerId(f"locker-{number + 1:06d}")
 
 
-def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[Piece]:
-    """The items, one owner, location or locker at a time; items that belong together are one piece."""
+def demo_pieces(shape: DemoShape, now: Instant, ring: CodeRing | None = None) -> Iterator[Piece]:
+    """The items, one owner, location or locker at a time; items that belong together are one piece.
+
+    Without a ring, reservations are not found by their recipient.
+    """
     midnight = Instant(f"{now[:10]}T00:00:00.000Z")
     for number in range(shape.owners):
         yield _owner(number, midnight)
@@ -108,7 +112,7 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[Piece]:
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
         chance = random.Random(f"locker {number}")
         locker = _locker(chance, number, shape.owners, midnight)
-        yield _locker_piece(chance, locker, number, owners=shape.owners, midnight=midnight, now=now)
+        yield _locker_piece(chance, locker, number, owners=shape.owners, midnight=midnight, now=now, ring=ring)
         yield from _events(locker, number, shape.owners, events, midnight)
 
 
@@ -125,7 +129,9 @@ def _places(owners: list[OwnerId], midnight: Instant) -> Piece:
     return items + counters
 
 
-async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
+async def load_demo(
+    store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None], ring: CodeRing | None = None
+) -> int:
     """Writes the demo data and counts it; existing pieces stay unchanged. Returns the number of items, but figures.
 
     An interrupted load can be run again, and a larger load adds to a smaller one.
@@ -146,7 +152,7 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
         progress(len(pieces))
 
     async with asyncio.TaskGroup() as group:
-        for pieces in _packed(demo_pieces(shape, now)):
+        for pieces in _packed(demo_pieces(shape, now, ring)):
             await permits.acquire()
             group.create_task(write(pieces))
     await new.write(store, kept)
@@ -228,7 +234,14 @@ def _locker(chance: random.Random, number: int, owners: int, midnight: Instant) 
 
 
 def _locker_piece(
-    chance: random.Random, locker: Locker, number: int, *, owners: int, midnight: Instant, now: Instant
+    chance: random.Random,
+    locker: Locker,
+    number: int,
+    *,
+    owners: int,
+    midnight: Instant,
+    now: Instant,
+    ring: CodeRing | None,
 ) -> Piece:
     features = list(locker.features) or None
     content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
@@ -241,7 +254,7 @@ def _locker_piece(
         piece += history(midnight, locker.updated_at, actor, happening)
     if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-        piece += _timeline(locker, reservations, number, midnight, now)
+        piece += _timeline(locker, reservations, number, midnight, now, ring)
         piece += [item for made in reservations for item in _reservation_history(made, locker, midnight)]
     return piece
 
@@ -305,7 +318,14 @@ def _reservations(
     return reservations
 
 
-def _timeline(locker: Locker, reservations: list[Reservation], number: int, midnight: Instant, now: Instant) -> Piece:
+def _timeline(
+    locker: Locker,
+    reservations: list[Reservation],
+    number: int,
+    midnight: Instant,
+    now: Instant,
+    ring: CodeRing | None,
+) -> Piece:
     """The reservations of a locker; the end of those of yesterday is known."""
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
@@ -320,13 +340,16 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, midn
             reference=reservation.reference,
             recipient=None if reservation.reference is None else _RECIPIENT,
         )
+        details = details_of(command, reservation.reservation_id, None)
+        if details is not None and ring is not None:
+            details = hashed(details, ring)
         steps = create_steps(
             reservation,
             fingerprint(command, without="reservation_id"),
             ReservationContext(guard=guard, pointer=None, claim=None, locker=locker),
             pointer,
             slot=slot_of(reservation, slot_name(len(reservations) * number + count)),
-            details=details_of(command, reservation.reservation_id, None),
+            details=details,
             locker=locker,
         )
         items |= dict(new_items(steps))

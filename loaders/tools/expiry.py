@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from domain.retention import KEPT_DETAILS, KEPT_EVENTS, KEPT_HISTORY, KEPT_LOG
 from domain.times import LATEST, Instant, to_seconds
 from loaders.backend import Backend
-from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM, LOG_ENTRY, RESERVATION_DETAILS
+from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM, LOG_ENTRY, RECIPIENT_RESERVATION, RESERVATION_DETAILS
 from loaders.contracts.maintenance import EXPIRE_ITEM, EXPIRY_SCAN
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
@@ -23,6 +23,7 @@ _KEPT = {
     ACTIVITY.entity_type: KEPT_HISTORY,
     LOG_ENTRY.entity_type: KEPT_LOG,
     RESERVATION_DETAILS.entity_type: KEPT_DETAILS,
+    RECIPIENT_RESERVATION.entity_type: KEPT_DETAILS,
 }
 
 

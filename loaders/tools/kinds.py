@@ -37,7 +37,7 @@ _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
     "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY|WEBHOOK|CALLER)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
-    **dict.fromkeys(("email", "code", "reference", "purpose", "claim"), ".+"),
+    **dict.fromkeys(("email", "code", "reference", "purpose", "claim", "recipient_hash"), ".+"),
 }
 """The parts of keys that are no ids or times."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from domain.access_codes import CodeRing
 from domain.models import LocationId
 from domain.times import Instant
 from loaders import keys
@@ -55,7 +56,8 @@ def migration_cost(description: dict[str, Any]) -> str:
 class Migration:
     """A migration of a table to the current format.
 
-    `location_id` is the location of bookings and calendar events that name none.
+    `location_id` is the location of bookings and calendar events that name none. Without the ring of the servers,
+    recipients of reservations get no hashes.
     """
 
     def __init__(
@@ -65,11 +67,13 @@ class Migration:
         items_per_second: float,
         progress: Callable[[Report], None],
         location_id: LocationId | None = None,
+        ring: CodeRing | None = None,
     ) -> None:
         self._store = store
         self._pace = Pace(items_per_second)
         self._progress = progress
         self._location_id = location_id
+        self._ring = ring
 
     async def count(self, now: Instant) -> Report:
         """Counts what a migration would change, and changes nothing."""
@@ -108,7 +112,7 @@ class Migration:
             await self._pace.keep(len(found))
         target = Target(items, report, began, self._location_id)
         target.is_logged = is_logged
-        convert(target)
+        convert(target, self._ring)
         await self._finish(target, report, mark)
         return report
 
@@ -140,12 +144,12 @@ class Migration:
             await self._pace.keep(len(steps))
 
 
-def convert(target: Target) -> None:
+def convert(target: Target, ring: CodeRing | None = None) -> None:
     """Converts all items but access events."""
     convert_records(target)
     convert_lockers(target)
     Timelines(target).convert()
-    convert_details(target)
+    convert_details(target, ring)
     convert_bookings(target)
     create_missing_owners(target)
     _convert_lists(target)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from domain.access_codes import CodeRing
 from domain.activity import ActivityKind, Happening, door_happening, locker_happening
 from domain.bookings import Notification
 from domain.changes import revised
@@ -20,12 +21,14 @@ from domain.models import (
     EventId,
     Locker,
     LockerStatus,
+    RecipientReservation,
     Reservation,
     ReservationDetails,
     ReservationId,
     ReservationParty,
     ReservationSlot,
     ReservationStatus,
+    contact_by,
     record_from,
 )
 from domain.retention import expiry
@@ -93,6 +96,7 @@ def create_steps(
         steps.append(contract.record_step("reference", record_from(ReferenceClaim, reservation)))
     if details is not None:
         steps.append(contract.record_step("details", details))
+        steps += [contract.record_step("recipient", entry) for entry in recipient_entries(details)]
     return steps
 
 
@@ -153,6 +157,18 @@ def claim_of(reservation: Reservation, details: ReservationDetails | None = None
         }
     content = fingerprint_of(CreateReservation, reservation, without="reservation_id", **known)
     return record_from(ReservationClaim, reservation, fingerprint=content)
+
+
+def recipient_entries(details: ReservationDetails) -> list[RecipientReservation]:
+    """The items by which the reservation is found by its recipient."""
+    return [record_from(RecipientReservation, details, recipient_hash=one) for one in details.recipient_hashes]
+
+
+def hashed(details: ReservationDetails, ring: CodeRing) -> ReservationDetails:
+    """Details with the hashes of the recipient's contacts under the current key of the ring."""
+    contacts = (contact_by(email=details.recipient_email), contact_by(phone=details.recipient_phone))
+    hashes = tuple(ring.recipients(contact)[0] for contact in contacts if contact is not None)
+    return replace(details, recipient_hashes=hashes)
 
 
 def details_of(

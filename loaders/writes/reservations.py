@@ -72,6 +72,7 @@ from loaders.writes.reservation_steps import (
     create_steps,
     details_of,
     end_notification,
+    hashed,
     occupied,
     slot_of,
     slot_steps,
@@ -112,6 +113,9 @@ async def create_reservation(
     content = fingerprint(command, without="reservation_id") if claim is None else claim.fingerprint
     store, locker_id = backend.store, command.locker_id
     most = backend.live_reservations_of.get(command.owner_id, backend.most_live_reservations)
+    details = details_of(command, reservation_id, backend.retention.details)
+    if details is not None and details.recipient is not None:
+        details = hashed(details, backend.code_ring())
 
     async def decide(_: Counter[str]) -> Decision[Reservation]:
         read = await CREATE_RESERVATION.read_batch(
@@ -157,7 +161,7 @@ async def create_reservation(
             context,
             pointer_after(context.pointer, reservation, other),
             slot=slot_of(reservation, slot),
-            details=details_of(command, reservation_id, backend.retention.details),
+            details=details,
             locker=locker,
             any_claim=claim,
         )

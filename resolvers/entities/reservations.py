@@ -11,6 +11,7 @@ from domain.commands import reservations as commands
 from domain.ids import argument, check_id
 from domain.models import Locker as LockerRecord
 from domain.models import LockerSize, ReservationParty, ReservationStatus
+from domain.models import RecipientReservation as RecipientRecord
 from domain.models import Reservation as Record
 from domain.models import ReservationDetails as DetailsRecord
 from domain.schedule import effective_status
@@ -26,6 +27,7 @@ from loaders.contracts.reservations import (
     CHANGE_RESERVATION,
     CREATE_RESERVATION,
     DETAILS_OF_RESERVATION,
+    RECIPIENT_RESERVATIONS,
     RESERVATION_BY_ID,
     RESERVATION_BY_KEY,
     RESERVATION_BY_REFERENCE,
@@ -40,6 +42,7 @@ from resolvers.bindings.base import Argument, Charge, column, described, embedde
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import (
+    ADMINS,
     AS_OBJECT,
     CODES,
     OFFERED_RESERVATION,
@@ -53,6 +56,7 @@ from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, json
 from resolvers.entities.bindings.access_codes import ReservationCodes
 from resolvers.entities.bindings.offers import search_charges
+from resolvers.entities.bindings.recipients import RecipientPages
 
 _NOT_FREE = "only where a locker that was found free cannot be reserved any more"
 _MADE_BEFORE = "only where the reservationId was used before"
@@ -140,6 +144,21 @@ class Reservation(Node):
     )
 
 
+@entity(RecipientRecord)
+class RecipientReservation:
+    """A reservation for a certain recipient."""
+
+    locker_id: strawberry.ID = column("Id of the locker.")
+    reservation_id: strawberry.ID = column("Id of the reservation, unique for its locker.")
+    start_at: Instant = column("Start of the reservation.")
+    reservation: Reservation | None = one(
+        RESERVATION_BY_KEY,
+        key=("locker_id", "start_at", "reservation_id"),
+        rule=AS_OBJECT,
+        description="The reservation.",
+    )
+
+
 _KEY_ATTRIBUTES = ("locker_id", "start_at", "reservation_id")
 
 
@@ -169,6 +188,18 @@ class ReservationQueries:
             Argument("reference", str, "Reference of the reservation.", parse=argument(check_reference)),
         ],
         description="Look up a reservation by the reference that the owner who made it, or a partner, chose.",
+    )
+    reservations_of_recipient: Connection[RecipientReservation] | None = pages(
+        RECIPIENT_RESERVATIONS,
+        kind=RecipientPages,
+        rule=ADMINS,
+        arguments=[
+            Argument("email", str | None, "Email address of the recipient, in upper or lower case."),
+            Argument("phone", str | None, "Phone number of the recipient, with or without spaces."),
+        ],
+        description="Reservations for a recipient, the latest start first, as long as their details are kept: for a "
+        "person who asks what is stored about them. Takes an email or a phone. Send it by POST and in variables. "
+        "Requires an admin.",
     )
 
 

@@ -32,11 +32,12 @@ async def codes_keys() -> None:
         await record_code_keys(store, lambda _: sorted(needed_ids | {ring.current.key_id}))
     for number, key in enumerate(ring.keys):
         use = uses.get(key.key_id, KeyUse())
-        needed = f"{use.codes} live codes, {use.devices} devices, {use.webhooks} webhooks"
+        needed = f"{use.codes} live codes, {use.devices} devices, {use.webhooks} webhooks, {use.recipients} recipients"
         advice = "current" if number == 0 else "in use" if use.is_needed else "can be removed"
         typer.echo(f"{key.key_id}: {needed} ({advice})")
     missing = sorted(needed_ids - {key.key_id for key in ring.keys})
     if missing:
         raise CommandError(
-            f"live codes, devices or webhooks need keys that are not in SMARTLOCKER_CODE_KEYS: {', '.join(missing)}"
+            f"live codes, devices, webhooks or recipients need keys that are not in SMARTLOCKER_CODE_KEYS: "
+            f"{', '.join(missing)}"
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from domain.models import Owner
@@ -62,7 +63,8 @@ async def load(
             total = shape.owners + LOCATIONS + shape.lockers + shape.events
             task = progress.add_task("Loading demo data", total=total)
             try:
-                written = await load_demo(store, shape, clock(), lambda pieces: progress.advance(task, pieces))
+                advance = partial(progress.advance, task)
+                written = await load_demo(store, shape, clock(), advance, read_ring(settings))
             except ExceptionGroup as group:
                 reason = group.exceptions[0]
                 raise CommandError(

@@ -14,6 +14,7 @@ from loaders.tools.expiry import expire_items
 from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds, set_read_only
 from loaders.tools.target import Report
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
@@ -108,7 +109,9 @@ async def migrate(
         place = None if location is None else LocationId(location)
 
         drained = partial(_wait_for_servers, context, settings, "no server serves the table")
-        migration = Migration(store, items_per_second=rate, progress=_show_progress, location_id=place)
+        # The secrets of development are those of the embedded store's servers only.
+        ring = read_ring(settings) if settings.is_embedded or settings.code_keys is not None else None
+        migration = Migration(store, items_per_second=rate, progress=_show_progress, location_id=place, ring=ring)
         report = await (migration.count(clock()) if dry_run else migration.run(clock(), drained))
         _show_report(report)
         if dry_run:

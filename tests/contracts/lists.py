@@ -18,7 +18,7 @@ from loaders.conversion import Codec
 from loaders.pages import Page, PageRequest
 from loaders.table.client import Store
 from loaders.table.positions import IndexKey, Key, Position
-from tests.contracts.samples import DAY, LONGEST, NOON, SHORT, arguments_of, at, day, filled, record
+from tests.contracts.samples import DAY, LONGEST, NOON, RECIPIENT, SHORT, arguments_of, at, day, filled, record
 
 Item = tuple[Key, "Mapping[str, Any]"]
 PAGED: dict[str, ReadPage[Any]] = {
@@ -172,6 +172,7 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-181": (keys.webhook, not_indexed, _WEBHOOK, _FINGERPRINT),
     "QC-182": (keys.webhook, keys.webhook_index, _WEBHOOK, _FINGERPRINT),
     "QC-186": (keys.delivery,),
+    "QC-215": (keys.recipient_reservation, not_indexed, {"recipient_hash": RECIPIENT}),
     "QC-205": (keys.owner_booking, not_indexed, {}, {}, OWNER_BOOKING),
     "QC-114": (keys.door_event, not_indexed, {"locker_id": None, "location_id": LONGEST.location}),
 }

@@ -115,6 +115,10 @@ _LONG: dict[str, Any] = {
 }
 
 
+RECIPIENT = f"{'k' * 16}#{'0' * 64}"
+"""The name of a recipient under a key with the longest id."""
+
+
 def arguments_of(builder: Callable[..., Any], names: Names, **given: Any) -> dict[str, Any]:
     """The arguments of a key or a range that have no default, each known by its name."""
     known = {
@@ -131,6 +135,7 @@ def arguments_of(builder: Callable[..., Any], names: Names, **given: Any) -> dic
         "size": LockerSize.XL,
         "lot": "0000",
         "email": names.email.lower(),
+        "recipient_hash": RECIPIENT,
         "door": door_of(names.locker, None),
         "purpose": reservation_purpose(names.locker, names.reservation),
         **given,

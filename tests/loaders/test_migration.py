@@ -13,7 +13,7 @@ from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
 from loaders.tools.target import Report
 from tests.api import Api, unchanged
-from tests.conftest import NOW, Clock, Dump, Prepared
+from tests.conftest import NOW, RING, Clock, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.migrating import delete, migration, no_wait, of_kind, run, strip
 from tests.places import approve, book, prepare
@@ -186,7 +186,7 @@ async def test_events_with_one_id_share_a_claim(backend: Backend, plain_client: 
 
 async def write_old_version(backend: Backend, plain_client: Any, table: str, dump: Dump) -> None:
     """Writes items of the versions before formats 2, 4 and 5 to one table."""
-    await load_demo(backend.store, DemoShape(3, 20, 30), NOW, lambda _: None)
+    await load_demo(backend.store, DemoShape(3, 20, 30), NOW, lambda _: None, RING)
     for item in (await dump()).values():
         match item["entityType"]:
             case "LIVE_RESERVATION" | "RESERVATION_SLOT" | "LOCKER_OFFER":
@@ -275,7 +275,7 @@ async def test_flags_of_old_versions_go(old_version: Backend, plain_client: Any,
 
 
 async def test_demo_data_needs_no_migration(backend: Backend) -> None:
-    await load_demo(backend.store, DemoShape(), NOW, lambda _: None)
+    await load_demo(backend.store, DemoShape(), NOW, lambda _: None, RING)
     assert (await run(backend)).written == 0
 
 

@@ -104,6 +104,10 @@ CASES = [
         f" overdueReservations(first: 1) {{ {PAGE} nodes {{ {everything('OverdueReservation')} }} }} }}"
     ),
     Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
+    Case(
+        f'{{ reservationsOfRecipient(email: "rita@example.com", first: 1) {{'
+        f" {PAGE} nodes {{ {everything('RecipientReservation')} }} }} }}"
+    ),
     Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
     Case(f"{{ callerBudgets(first: 1) {{ {PAGE} nodes {{ {everything('CallerBudget')} }} }} }}"),
     Case(

@@ -60,6 +60,7 @@ LISTS = {
     "apiKeys": "",
     "webhooks": "",
     "callerBudgets": "",
+    "reservationsOfRecipient": 'email: "rita@example.com", ',
     "activity": "",
     "locationFigures": "",
     "locationUsage": 'date: "2026-03-10", ',

@@ -280,7 +280,7 @@ def test_support_reads_what_admins_read_but_what_is_named_and_clears_lockouts() 
     ]
     refused = {name for name in cells if not name.startswith("Mutation.") and cells[name] == ("yes", "no")}
     of_keys = {"Query.apiKey", "Query.apiKeys", "ApiKey.owners", "Query.callerBudgets"}
-    assert refused == of_keys | {"Reservation.details", "Owner.export"}
+    assert refused == of_keys | {"Reservation.details", "Owner.export", "Query.reservationsOfRecipient"}
 
 
 async def test_a_subscription_is_open_to_exactly_the_roles_of_the_permissions_page(stocked: Api) -> None:

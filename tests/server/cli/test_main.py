@@ -29,7 +29,7 @@ from server.cli.serve import listen
 from server.settings import Settings
 from tests import codes
 from tests.api import unchanged
-from tests.conftest import CODE_KEYS, NOW, Clock, Dump, OpenApi
+from tests.conftest import CODE_KEYS, NOW, RING, Clock, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.server.conftest import Result, Run, RunOnTable
 from tests.source_items import EXAMPLES, LOCATION
@@ -205,7 +205,7 @@ def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path)
 
 async def test_demo_load_writes_all_items_once_and_whole(on_table: RunOnTable, dump: Dump, clock: Clock) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
-    wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW)))
+    wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW, RING)))
     first = await on_table(*words, clock=clock)
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
@@ -238,7 +238,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     written = len(await dump())
     wire.reset()
     again = await on_table(*words, clock=clock)
-    wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), NOW)))
+    wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), NOW, RING)))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
     check_invariants(await dump(), NOW)
@@ -258,20 +258,21 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(
         assert (await api.mutate(codes.CREATE, **code, codeId="c1"))["digits"]
         await api.mutate(codes.PROVISION, lockerId="l1", generation=1)
         unused, used = (
-            "k2: 0 live codes, 0 devices, 0 webhooks (current)\n",
-            "k1: 1 live codes, 1 devices, 0 webhooks (in use)\n",
+            "k2: 0 live codes, 0 devices, 0 webhooks, 0 recipients (current)\n",
+            "k1: 1 live codes, 1 devices, 0 webhooks, 0 recipients (in use)\n",
         )
         both = await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}")
         assert (both.status, both.out, await recorded()) == (0, unused + used, ["k1", "k2"])
         cost = r"reads the whole table once: about \d+ items, \d+ read units, and half a unit for each access code\.\n"
         assert re.fullmatch(f"Listing the uses of keys {cost}", both.err)
-        missing = "smartlocker: live codes, devices or webhooks need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
+        needed = "live codes, devices, webhooks or recipients need keys that are not in SMARTLOCKER_CODE_KEYS"
+        missing = f"smartlocker: {needed}: k1\n"
         assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, both.err + missing)
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c1")
         left = await on_table("codes", "keys", code_keys=CODE_KEYS)
         assert (left.status, left.out, await recorded()) == (
             0,
-            "k1: 0 live codes, 1 devices, 0 webhooks (current)\n",
+            "k1: 0 live codes, 1 devices, 0 webhooks, 0 recipients (current)\n",
             ["k1"],
         )
     refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
