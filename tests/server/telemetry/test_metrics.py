@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
@@ -239,10 +240,13 @@ async def test_attempts_of_webhooks_are_counted_and_what_waits_has_an_age(open_a
             found = await samples(api)
             return found if found.get(("webhook_deliveries_waiting", shard)) else None
 
+        async def attempted() -> dict[str, Any] | None:
+            return next((one for one in await webhooks.deliveries(api) if one["attempts"]), None)
+
+        delivery = await webhooks.until(attempted)
         found = await webhooks.until(waits)
         assert found["webhook_attempts_total", "failure"] >= 1
         assert 0 <= found["webhook_oldest_seconds", shard] < 60
-        (delivery,) = await webhooks.deliveries(api)
         assert (delivery["status"], delivery["statusCode"], delivery["error"]) == ("WAITING", None, "connection")
         await api.done(webhooks.DISABLE, webhookId="w1", expectedVersion=1)
 
