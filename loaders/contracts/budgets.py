@@ -59,7 +59,7 @@ CALLER_BUDGETS = ReadPage(
     range=keys.caller_budgets,
     codec=CALLER_BUDGET,
     note="API keys by id, then subjects by their hash. Each process of a server with a rate limit reads all of them "
-    "with the state of the table (QC-70), when it starts and every five seconds; no other request does.",
+    "whenever it reads the state of the table (QC-70), and no request does.",
     cardinality="A few callers.",
-    hot_partition="One partition for all servers: each process reads it every five seconds.",
+    hot_partition="One partition for all servers: each process reads it every two to five seconds.",
 )

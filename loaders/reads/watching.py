@@ -23,7 +23,7 @@ async def watching(
 ) -> AsyncIterator[None]:
     """While the block runs, reads the table's state: at the start, when it is due, and when nothing else is read.
 
-    Where there are budgets, they are read when it is due.
+    The budgets are read whenever it is.
     """
     await _read(store, table, budgets)
     if not (health.clock.is_known or table.is_due):
@@ -47,9 +47,8 @@ async def _watch(store: Store, health: StoreHealth, table: TableWatch, budgets: 
 
 
 async def _read(store: Store, table: TableWatch, budgets: KnownBudgets | None = None) -> None:
-    was_due = table.is_due
     with suppress(Exception):  # the transport has told the health of it; what is known of the table expires
         await table.read(store)
-        if was_due and budgets is not None:
+        if budgets is not None:
             await budgets.read(store)
     table.log()

@@ -8,7 +8,7 @@ import pytest_asyncio
 from domain.budgets import Budget
 from loaders.backend import Backend
 from loaders.reads.caller_budgets import KnownBudgets
-from loaders.reads.table_state import READ_SECONDS, TableWatch
+from loaders.reads.table_state import TableWatch
 from loaders.reads.watching import watching
 from loaders.table.health import StoreHealth
 from server.http.health import Readiness
@@ -130,8 +130,9 @@ async def test_a_server_holds_each_caller_to_its_budget(root: Api, open_api: Ope
 async def test_a_server_reads_budgets_again_and_keeps_those_it_knows_while_it_cannot(
     root: Api, backend: Backend, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
-    known, later = KnownBudgets(), itertools.count(0, READ_SECONDS)
-    async with watching(backend.store, StoreHealth(), TableWatch(lambda: float(next(later))), known):
+    known, ticks = KnownBudgets(), itertools.count(0.0, 3)
+    idle = StoreHealth(lambda: next(ticks))
+    async with watching(backend.store, idle, TableWatch(lambda: 1.0), known):  # its state is never due
         assert known.by_caller == {}
         await root.done(SET, subject="ada", unitsPerMinute=4)
         async with asyncio.timeout(60):
