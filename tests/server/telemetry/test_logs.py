@@ -83,7 +83,7 @@ async def test_a_request_is_one_line_with_what_it_took_of_the_store(
     query = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5, **CALLER}
     assert log_entries(caplog) == [
         {**query, "code": "OK", "operations": 1, "write_units": 0},
-        {**changed, "code": "OK", "operations": 2, "write_units": 8.0},
+        {**changed, "code": "OK", "operations": 2, "write_units": 10.0},
         {**changed, "code": "VERSION_CONFLICT", "operations": 1, "write_units": 0},
     ]
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}

@@ -120,7 +120,7 @@ async def test_a_mutation_has_its_operations_and_the_code_of_its_user_error(trac
         "mutation": ["step updateLockerStatus"],
         "step updateLockerStatus": [f"GetItem {table}", f"TransactWriteItems {table}"],
     }
-    assert (spans[-1].attributes or {})["smartlocker.write_units"] == 8
+    assert (spans[-1].attributes or {})["smartlocker.write_units"] == 10
     request, *_ = await traced.post(UPDATE_STATUS, variables=change)
     attributes = request.attributes or {}
     assert (attributes["smartlocker.code"], attributes["error.type"]) == ("VERSION_CONFLICT", "VERSION_CONFLICT")
