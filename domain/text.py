@@ -64,6 +64,22 @@ def normalize_phone(phone: str) -> str:
     return f"+{digits.removeprefix('00')}" if is_international else digits
 
 
+def phone_digits(phone: str) -> str:
+    """Returns the digits by which a phone number is found; of an international one with those of the country."""
+    return normalize_phone(phone).removeprefix("+") or "0"
+
+
+def fold_name(name: str) -> str:
+    """Returns the form in which names are sorted and searched: without upper case, accents and repeated spaces.
+
+    A name that has nothing else keeps its accents. Never longer than a name, and never with two spaces in a row.
+    """
+    whole = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    plain = "".join(char for char in whole if not unicodedata.combining(char))
+    words = plain.split() or whole.split()
+    return unicodedata.normalize("NFKC", " ".join(words))[:_MAX_NAME_LENGTH].rstrip()
+
+
 def check_reference(value: str) -> str:
     """Trims and checks the number by which a partner knows a reservation."""
     return _reference(value.strip())

@@ -89,6 +89,14 @@ class EmailClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerPhone:
+    """An owner among those who have the same phone number."""
+
+    digits: str
+    owner_id: OwnerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocationCode:
     """The location that a code belongs to, permanently."""
 
@@ -265,6 +273,15 @@ OWNER = Codec(
     largest=2000,
     usual=350,
 )
+OWNER_NAME = Codec(
+    Owner,
+    "OWNER_NAME",
+    keys.owner_name,
+    index=lambda one: keys.owner_name_index(one.name, one.owner_id),
+    largest=3000,
+    usual=400,
+)
+OWNER_PHONE = Codec(OwnerPhone, "OWNER_PHONE", keys.owner_phone, largest=400, usual=200)
 EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM", keys.email_claim, largest=2000, usual=200)
 RESERVATION = Codec(Reservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
 STORED_RESERVATION = Codec(
@@ -281,9 +298,23 @@ STORED_LIVE_RESERVATION = Codec(
 )
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION", keys.owner_reservation, largest=1900, usual=350)
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE", keys.active_pointer, largest=1900, usual=400)
-RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM", keys.reservation_claim, largest=600, usual=300)
+RESERVATION_CLAIM = Codec(
+    ReservationClaim,
+    "RESERVATION_CLAIM",
+    keys.reservation_claim,
+    index=lambda one: keys.claim_index(one.reservation_id, one.locker_id),
+    largest=800,
+    usual=350,
+)
 ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM", keys.any_claim, largest=600, usual=350)
-REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM", keys.reservation_reference, largest=600, usual=250)
+REFERENCE_CLAIM = Codec(
+    ReferenceClaim,
+    "REFERENCE_CLAIM",
+    keys.reservation_reference,
+    index=lambda one: keys.reference_index(one.reference, one.owner_id),
+    largest=800,
+    usual=350,
+)
 RESERVATION_DETAILS = Codec(
     ReservationDetails, "RESERVATION_DETAILS", keys.reservation_details, largest=27_500, usual=400
 )

@@ -39,4 +39,7 @@ def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Position:
 
 def _may_be_ours(part: object) -> bool:
     """Half a surrogate pair, or a key that is empty or too long, a store would refuse in words of its own."""
-    return isinstance(part, str) and part.isascii() and 1 <= len(part) <= _PART_LONGEST
+    try:
+        return isinstance(part, str) and 1 <= len(part.encode()) <= _PART_LONGEST
+    except UnicodeEncodeError:
+        return False

@@ -26,12 +26,14 @@ from domain.models import (
     OwnerId,
     ReservationId,
 )
+from domain.text import fold_name
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
 from domain.webhooks import WebhookId
 from loaders.table.positions import (
     Between,
     IndexBetween,
     IndexPartition,
+    IndexPrefix,
     IndexUntil,
     Key,
     KeyRange,
@@ -42,13 +44,13 @@ from loaders.table.positions import (
 LOG_SHARDS = 4
 """The parts of the log: each takes some 500 transactions a second."""
 
-_VALUES = ("EMAIL#", "LOCATION_CODE#", "RECIPIENT#")
+_VALUES = ("EMAIL#", "LOCATION_CODE#", "PHONE#", "REFERENCE#", "RECIPIENT#")
 """The partitions whose names contain the value of an attribute or a hash; others contain ids, times and statuses."""
 
 _STRETCHES = {
     "LOCKER": (("CODE#", "DOOR"), ("GUARD#", "RID#~")),
     "LOCATION": (("CID#", "DOOR"), ("LOCKER#", "OFFER#~")),
-    "OWNER": (("ANY#", "META"), ("PENDING_BOOKINGS", "SLOT#~")),
+    "OWNER": (("ANY#", "NAME"), ("PENDING_BOOKINGS", "SLOT#~")),
     "BOOKING": (("META", "PAYMENT#~"),),
 }
 
@@ -65,6 +67,15 @@ def reservation(locker_id: LockerId, start_at: Instant, reservation_id: Reservat
 def reservation_claim(locker_id: LockerId, reservation_id: ReservationId) -> Key:
     """The claim that makes a reservation's id unique whatever its start."""
     return Key(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
+
+
+def claim_index(reservation_id: ReservationId, locker_id: LockerId) -> dict[str, str]:
+    return {"GSI1PK": claims_of_id(reservation_id).pk, "GSI1SK": locker_id}
+
+
+def claims_of_id(reservation_id: ReservationId) -> IndexPartition:
+    """The claims on a reservation's id at all lockers, by locker."""
+    return IndexPartition(f"RESERVATION#{reservation_id}")
 
 
 def reservation_guard(locker_id: LockerId) -> Key:
@@ -136,6 +147,26 @@ def owner_items(owner_id: OwnerId) -> KeyRange:
     return Between(f"OWNER#{owner_id}", "A", "~")
 
 
+def owner_name(owner_id: OwnerId) -> Key:
+    """The copy of an owner among all owners by name: one, whatever its name."""
+    return Key(f"OWNER#{owner_id}", "NAME")
+
+
+def owner_name_index(name: str, owner_id: OwnerId) -> dict[str, str]:
+    """The index attributes of an owner by name. No folded name has two spaces, so no prefix matches an id."""
+    return {"GSI1PK": "OWNER_NAME", "GSI1SK": f"{fold_name(name)}  {owner_id}"}
+
+
+def owners_by_name(prefix: str) -> KeyRange:
+    """All owners whose names begin like this, by name."""
+    return IndexPrefix("OWNER_NAME", fold_name(prefix))
+
+
+def owner_phone(digits: str, owner_id: OwnerId) -> Key:
+    """An owner with this phone number; several owners may have the same."""
+    return Key(f"PHONE#{digits}", f"OWNER#{owner_id}")
+
+
 def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
     return Key(f"OWNER#{owner_id}", f"LOCKER#{locker_id}")
 
@@ -152,6 +183,15 @@ def any_claim(owner_id: OwnerId, reservation_id: ReservationId) -> Key:
 def reservation_reference(owner_id: OwnerId, reference: str) -> Key:
     """The claim that makes a reference unique among the reservations of an owner."""
     return Key(f"OWNER#{owner_id}", f"REF#{reference}")
+
+
+def reference_index(reference: str, owner_id: OwnerId) -> dict[str, str]:
+    return {"GSI1PK": claims_of_reference(reference).pk, "GSI1SK": owner_id}
+
+
+def claims_of_reference(reference: str) -> IndexPartition:
+    """The claims of all owners on a reference, by owner."""
+    return IndexPartition(f"REFERENCE#{reference}")
 
 
 def reservation_slot(owner_id: OwnerId, slot: str) -> Key:
@@ -316,6 +356,11 @@ def location_index(status: LocationStatus, created_at: Instant, location_id: Loc
 def pending_index(requested_at: Instant, booking_id: BookingId) -> dict[str, str]:
     """The index attributes of a pending booking, by request; a decided booking has none."""
     return {"GSI1PK": "BOOKING#PENDING", "GSI1SK": f"{requested_at}#{booking_id}"}
+
+
+def owners_by_phone(digits: str) -> KeyRange:
+    """The owners with a phone number, by id."""
+    return Prefix(f"PHONE#{digits}", "OWNER#")
 
 
 def owner_index(created_at: Instant, owner_id: OwnerId) -> dict[str, str]:
@@ -709,9 +754,16 @@ def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
             return f"PK = {pk}", f"SK begins_with {prefix}"
         case Between(pk, low, high):
             return f"PK = {pk}", f"SK BETWEEN {low} AND {high}"
-        case IndexBetween(pk, low, high):
-            return "index GSI1", f"GSI1PK = {pk}, GSI1SK BETWEEN {low} AND {high}"
-        case IndexUntil(pk, high):
-            return "index GSI1", f"GSI1PK = {pk}, GSI1SK <= {high}"
-        case IndexPartition(pk):
-            return "index GSI1", f"GSI1PK = {pk}"
+        case IndexPartition(pk) as within:
+            return "index GSI1", f"GSI1PK = {pk}{_bounds(within)}"
+
+
+def _bounds(within: IndexPartition) -> str:
+    match within:
+        case IndexUntil(_, high):
+            return f", GSI1SK <= {high}"
+        case IndexBetween(_, low, high):
+            return f", GSI1SK BETWEEN {low} AND {high}"
+        case IndexPrefix(_, prefix):
+            return f", GSI1SK begins_with {prefix}"
+    return ""

@@ -25,6 +25,7 @@ from resolvers.entities.lockers import LockerMutations, LockerQueries
 from resolvers.entities.nodes import NodeQueries
 from resolvers.entities.owners import OwnerMutations, OwnerQueries
 from resolvers.entities.reservations import ReservationMutations, ReservationQueries
+from resolvers.entities.search import SearchQueries
 from resolvers.entities.viewer import ViewerQueries
 from resolvers.entities.webhooks import WebhookMutations, WebhookQueries
 from resolvers.plan.bound_schema import BoundSchema
@@ -44,6 +45,7 @@ Query: Any = merge_types(
         BudgetQueries,
         ActivityQueries,
         WebhookQueries,
+        SearchQueries,
     ),
 )
 Mutation: Any = merge_types(

@@ -30,7 +30,7 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     store = backend.store
     assert isinstance(store, DynamoStore)
     place = await prepare(api)
-    await api.owner("bob", email="Bob@example.com")
+    await api.owner("bob", email="Bob@example.com", phone="+39 06 1234")
     await api.done(
         mutation("updateLocation", "location { version }"), locationId=place, expectedVersion=1, managerId="ada"
     )

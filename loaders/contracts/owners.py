@@ -10,7 +10,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.codecs import EMAIL_CLAIM, OWNER
+from loaders.codecs import EMAIL_CLAIM, OWNER, OWNER_NAME, OWNER_PHONE
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import IS_NEW, REPEATED_CHANGE, ItemRead, delete, put, update
@@ -34,6 +34,18 @@ OWNERS = ReadPage(
     orders=(Order.DESC, Order.ASC),
     note="Newest first unless asked otherwise.",
     cardinality="Up to some 100,000 owners.",
+    hot_partition="Low: owners are created and changed rarely, and the list is for admins.",
+)
+
+OWNERS_BY_NAME = ReadPage(
+    id="QC-171",
+    purpose="Owners whose names begin with a text",
+    range=keys.owners_by_name,
+    codec=OWNER_NAME,
+    orders=(Order.ASC, Order.DESC),
+    note="By name, then by id. Upper and lower case, accents and repeated spaces make no difference. The copies are "
+    "complete, so the owners are not read.",
+    cardinality="Up to some 100,000 owners; of three letters, some 100.",
     hot_partition="Low: owners are created and changed rarely, and the list is for admins.",
 )
 
@@ -68,12 +80,15 @@ SAVE_OWNER = WriteContract(
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="the email address is removed or changed",
         ),
+        put("name", OWNER_NAME, None, index_writes=2),
+        put("phone", OWNER_PHONE, None, when="there is a new phone number"),
+        delete("old phone", OWNER_PHONE, None, when="the phone number is removed or changed"),
     ),
-    most_steps=3,
+    most_steps=6,
     emits=(ActivityKind.OWNER_CREATED, ActivityKind.OWNER_CHANGED),
     errors=(BadInputError, NotFoundError, IdTakenError, EmailTakenError, VersionConflictError),
     note="The same id with the same content writes nothing and returns the current state, permanently. "
     f"{REPEATED_CHANGE}",
-    cardinality="The owner and up to two email claims.",
+    cardinality="The owner, its copy among all by name, and up to two email claims and two phone numbers.",
     hot_partition="None: an owner's profile changes rarely, and each address has its own partition.",
 )

@@ -94,6 +94,34 @@ class ReadOne(_ReadContract[M]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadKinds(Contract):
+    """Items of different kinds, one of each at most, in one request."""
+
+    codecs: tuple[Codec[Any], ...]
+    operation: str = field(default="BatchGetItem", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"BatchGetItem"})
+
+    async def read(self, store: Store, keys: Sequence[tuple[Codec[Any], tuple[Any, ...]]]) -> list[Any]:
+        """Reads an item of each of these kinds: None where there is none, and an error for a damaged one."""
+        if not {codec for codec, _ in keys} <= set(self.codecs):
+            raise ContractError(f"{self.id} does not read all of these kinds")
+        if not keys:
+            return []
+        wanted = [codec.key(*parts) for codec, parts in keys]
+        found = await store.batch_get(BatchGet(self.id, tuple(wanted)))
+        return [
+            codec.try_read(found[key]) if key in found else None for (codec, _), key in zip(keys, wanted, strict=True)
+        ]
+
+    def expected(self, codecs: Sequence[Codec[Any]]) -> Cost:
+        return Cost(1, len(codecs), read_units([codec.usual for codec in codecs], self.operation))
+
+    def maximum(self, codecs: Sequence[Codec[Any]]) -> Cost:
+        return Cost(1, len(codecs), read_units([codec.largest for codec in codecs], self.operation))
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadPage(_ReadContract[M]):
     """An ordered, bounded range of one partition."""
 

@@ -178,13 +178,13 @@ CREATE_RESERVATION = WriteContract(
     steps=(
         *GUARD_RULES,
         put("reservation", STORED_RESERVATION, IS_NEW, index_writes=1),
-        put("claim", RESERVATION_CLAIM, IS_NEW),
+        put("claim", RESERVATION_CLAIM, IS_NEW, index_writes=1),
         # Its key has no locker id: with the same id and start at another locker it would replace that one's copy.
         put("copy", OWNER_RESERVATION, IS_NEW),
         put("live copy", STORED_LIVE_RESERVATION, None, index_writes=1),
         put("any claim", ANY_CLAIM, IS_NEW, when="any locker of a location was asked for"),
         put("slot", RESERVATION_SLOT, "attribute_not_exists(#PK) OR #endAt <= :now"),
-        put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference"),
+        put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference", index_writes=1),
         put("details", RESERVATION_DETAILS, IS_NEW, when="the reservation has a recipient or metadata"),
         put("recipient", RECIPIENT_RESERVATION, IS_NEW, when="the reservation has a recipient", most=2),
         *_POINTER_RULES,

@@ -13,8 +13,9 @@ FORMAT_VERSION = 7
 latest end of the locker's reservations. 3: no item has a form in which other programs wrote it. 4: every locker says
 who may reserve it and has its offers, and live reservations have live copies. 5: every item has today's form; its
 servers are the first that look at the state while they run. 6: live reservations are in the index until their end is
-logged and store where they were made, and locations and owners have figures. 7: owners, lockers, reservations and the
-owners' copies of bookings are in the index, and reservations that are overdue have a list.
+logged and store where they were made, and locations and owners have figures. 7: owners, lockers, reservations, claims
+and the owners' copies of bookings are in the index, and reservations that are overdue, names and phone numbers have
+lists of their own.
 """
 
 STATE_OF_TABLE = ReadOne(

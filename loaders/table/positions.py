@@ -173,4 +173,18 @@ class IndexBetween(IndexPartition):
         return "#GSI1PK = :pk AND #GSI1SK BETWEEN :low AND :high", values
 
 
+@dataclass(frozen=True, slots=True)
+class IndexPrefix(IndexPartition):
+    """All sort keys of a partition of the index that begin alike."""
+
+    prefix: str
+
+    def __contains__(self, key: Position) -> bool:
+        return isinstance(key, IndexKey) and key.index_pk == self.pk and key.index_sk.startswith(self.prefix)
+
+    @property
+    def condition(self) -> tuple[str, dict[str, str]]:
+        return "#GSI1PK = :pk AND begins_with(#GSI1SK, :prefix)", {":pk": self.pk, ":prefix": self.prefix}
+
+
 KeyRange: TypeAlias = Prefix | Between | IndexPartition

@@ -46,6 +46,7 @@ from loaders.writes.booking_steps import notification_of, slots_of_booking
 from loaders.writes.lockers import copies_of
 from loaders.writes.moments import overdue_stay
 from loaders.writes.owners import claim_of as email_claim_of
+from loaders.writes.owners import directory_of
 from loaders.writes.reservation_steps import claim_of, end_notification, recipient_entries, slot_of
 from loaders.writes.timeline import live_copy_of
 
@@ -156,7 +157,8 @@ def _of_locker(locker: Locker, world: World) -> Dues:
 
 
 def _of_owner(owner: Owner, _: World) -> Dues:
-    return {key: Due(attributes) for key, attributes in email_claim_of(owner).items()}
+    items = email_claim_of(owner) | directory_of(owner)
+    return {key: Due(attributes) for key, attributes in items.items()}
 
 
 def _of_location(location: Location, _: World) -> Dues:
@@ -175,7 +177,7 @@ def _claim_of(made: Reservation, world: World) -> ReservationClaim:
 
 def _of_reservation(stored: StoredReservation, world: World) -> Dues:
     made, claim = stored.reservation, _claim_of(stored.reservation, world)
-    told = frozenset({"lockerId", "reservationId", "startAt"})
+    told = frozenset({"lockerId", "reservationId", "startAt", "GSI1PK", "GSI1SK"})
     dues = {codecs.RESERVATION_CLAIM.key_of(claim): Due(codecs.RESERVATION_CLAIM.encode(claim), told)}
     dues |= _due(codecs.OWNER_RESERVATION, made)
     if made.reference is not None:
@@ -335,6 +337,8 @@ _DECLARED = (
     Kind(codec=codecs.OVERDUE_STAY, invariant="I3", follows=lambda stay, _: keys.locker(stay.locker_id)),
     Kind(codec=codecs.OWNER, leads=_of_owner),
     Kind(codec=codecs.EMAIL_CLAIM, follows=lambda claim, _: keys.owner(claim.owner_id)),
+    Kind(codec=codecs.OWNER_NAME, follows=lambda copy, _: keys.owner(copy.owner_id)),
+    Kind(codec=codecs.OWNER_PHONE, follows=lambda entry, _: keys.owner(entry.owner_id)),
     Kind(codec=codecs.LOCATION, leads=_of_location, refers=_manager),
     Kind(codec=codecs.LOCATION_CODE, follows=lambda claim, _: keys.location(claim.location_id)),
     Kind(codec=codecs.STORED_RESERVATION, leads=_of_reservation, problems=_lost_of_reservation),

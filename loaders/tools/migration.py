@@ -13,7 +13,7 @@ from domain.access_codes import CodeRing
 from domain.models import LocationId
 from domain.times import Instant
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, LOCKER, LOG_ENTRY, OWNER, OWNER_BOOKING
+from loaders.codecs import ACCESS_EVENT, LOCKER, LOG_ENTRY, OWNER, OWNER_BOOKING, REFERENCE_CLAIM, RESERVATION_CLAIM
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
 from loaders.conversion import Codec
@@ -37,6 +37,7 @@ from loaders.tools.kinds import damage_of, kind_at
 from loaders.tools.pace import Pace
 from loaders.tools.table_state import Mark, TableProblemError, being_migrated, overtaken
 from loaders.tools.target import Group, Report, Target
+from loaders.writes.owners import directory_of
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
@@ -46,7 +47,9 @@ _MOST_STEPS = MAX_ITEMS - 1
 _MOST_BYTES = 3_000_000
 """How large they are together; the store takes 4 MB."""
 
-_LISTED: dict[str, Codec[Any]] = {codec.entity_type: codec for codec in (OWNER, OWNER_BOOKING, LOCKER)}
+_LISTED: dict[str, Codec[Any]] = {
+    codec.entity_type: codec for codec in (OWNER, OWNER_BOOKING, LOCKER, RESERVATION_CLAIM, REFERENCE_CLAIM)
+}
 
 
 def migration_cost(description: dict[str, Any]) -> str:
@@ -157,7 +160,7 @@ def convert(target: Target, ring: CodeRing | None = None) -> None:
 
 
 def _convert_lists(target: Target) -> None:
-    """Gives owners and bookings their places in the index, and lockers that are overdue theirs in that list.
+    """Gives owners, bookings and claims their places in the index, and what is found by lists of its own its items.
 
     Other items got their places with what else was converted.
     """
@@ -168,7 +171,8 @@ def _convert_lists(target: Target) -> None:
             continue
         record = codec.decode(item)
         if codec is not LOCKER:
-            target.change({key: attributes_of(item) | codec.index(record)})
+            more = directory_of(record) if codec is OWNER else {}
+            target.change({key: attributes_of(item) | codec.index(record), **more})
         elif record.overdue_since is not None:
             place = keys.overdue_stay(record.locker_id)
             due = KINDS[codec.entity_type].leads(record, world).get(place)

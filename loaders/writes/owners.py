@@ -12,10 +12,10 @@ from domain.commands.base import fingerprint
 from domain.commands.owners import CreateOwner, UpdateOwner
 from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId, record_from
-from domain.text import normalize_email
+from domain.text import normalize_email, phone_digits
 from loaders import keys
 from loaders.backend import Backend
-from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
+from loaders.codecs import EMAIL_CLAIM, OWNER, OWNER_NAME, OWNER_PHONE, EmailClaim, OwnerPhone
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.log import Log
@@ -76,7 +76,8 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
 
 
 def create_steps(owner: Owner, content: str) -> list[Step]:
-    return [SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner)]
+    created = SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content})
+    return [created, SAVE_OWNER.record_step("name", owner), *_claim(owner), *_phone(owner)]
 
 
 def _happening(kind: ActivityKind, owner: Owner, before: Owner | None = None) -> Happening:
@@ -85,13 +86,26 @@ def _happening(kind: ActivityKind, owner: Owner, before: Owner | None = None) ->
 
 
 def change_steps(current: Owner, changed: Owner) -> list[Step]:
-    """The steps that change an owner and, with its email address, the claim on it."""
-    owner = SAVE_OWNER.change_step("owner", current, changed, expectedVersion=current.version)
-    if _address(current) == _address(changed):
-        return [owner]
-    old = _address(current)
-    release = () if old is None else (SAVE_OWNER.step("old claim", (old,), ownerId=current.owner_id),)
-    return [owner, *_claim(changed), *release]
+    """The steps that change an owner and its copy, and what it is found by as far as that changes."""
+    steps = [
+        SAVE_OWNER.change_step("owner", current, changed, expectedVersion=current.version),
+        SAVE_OWNER.record_step("name", changed),
+    ]
+    old, phone = _address(current), _phone_of(current)
+    if old != _address(changed):
+        steps += _claim(changed)
+        steps += () if old is None else (SAVE_OWNER.step("old claim", (old,), ownerId=current.owner_id),)
+    if phone != _phone_of(changed):
+        steps += _phone(changed)
+        steps += () if phone is None else (SAVE_OWNER.step("old phone", (phone.digits, phone.owner_id)),)
+    return steps
+
+
+def directory_of(owner: Owner) -> dict[Key, dict[str, Any]]:
+    """The items by which an owner is found by its name and its phone number."""
+    phone = _phone_of(owner)
+    found = {} if phone is None else {OWNER_PHONE.key_of(phone): OWNER_PHONE.encode(phone)}
+    return {OWNER_NAME.key_of(owner): OWNER_NAME.encode(owner), **found}
 
 
 def claim_of(owner: Owner) -> dict[Key, dict[str, Any]]:
@@ -103,6 +117,15 @@ def claim_of(owner: Owner) -> dict[Key, dict[str, Any]]:
 def _claim(owner: Owner) -> list[Step]:
     address = (_address(owner),)
     return [SAVE_OWNER.step("claim", address, claim, ownerId=owner.owner_id) for claim in claim_of(owner).values()]
+
+
+def _phone_of(owner: Owner) -> OwnerPhone | None:
+    return None if owner.phone is None else OwnerPhone(digits=phone_digits(owner.phone), owner_id=owner.owner_id)
+
+
+def _phone(owner: Owner) -> list[Step]:
+    phone = _phone_of(owner)
+    return [] if phone is None else [SAVE_OWNER.record_step("phone", phone)]
 
 
 def _address(owner: Owner) -> str | None:

@@ -4,7 +4,15 @@ from enum import Enum
 
 import strawberry
 
-from domain import access_codes, activity, api_keys, authorization, bookings, models  # noqa: F401  # they declare enums
+from domain import (  # noqa: F401  # they declare enums
+    access_codes,
+    activity,
+    api_keys,
+    authorization,
+    bookings,
+    models,
+    search,
+)
 from domain.authorization import Role
 from domain.enums import DescribedEnum
 from loaders.contracts.base import Order

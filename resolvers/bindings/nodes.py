@@ -62,7 +62,9 @@ NODE_KINDS: dict[str, NodeKind] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Named:
+class Named:
+    """The object that a global id names."""
+
     kind: NodeKind
     key: tuple[Any, ...]
     global_id: str
@@ -78,13 +80,13 @@ class Nodes(Reading):
     def contracts(self) -> tuple[Contract, ...]:
         return tuple(kind.contract for kind in NODE_KINDS.values())
 
-    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> list[_Named | None]:
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> list[Named | None]:
         ids = values["ids"] if self.many else [values["id"]]
         if len(ids) > MAX_ITEMS:
             raise BadInputError(f"ids must have {MAX_ITEMS} entries at most, not {len(ids)}.", ("ids",))
-        return [_named(global_id) for global_id in ids]
+        return [named_by(global_id) for global_id in ids]
 
-    def price(self, step: FieldStep, parents: int, bound: list[_Named | None]) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: list[Named | None]) -> list[Charge]:
         charges = []
         for name, count in self.by_type(bound).items():
             kind = NODE_KINDS[name]
@@ -93,18 +95,18 @@ class Nodes(Reading):
                 charges.append(kind.visible.charge(count))
         return charges
 
-    def price_key(self, bound: list[_Named | None]) -> Hashable:
+    def price_key(self, bound: list[Named | None]) -> Hashable:
         return tuple(sorted(self.by_type(bound).items()))
 
-    def by_type(self, bound: list[_Named | None]) -> Counter[str]:
+    def by_type(self, bound: list[Named | None]) -> Counter[str]:
         return Counter(named.kind.type_name for named in bound if named is not None)
 
-    def below(self, parents: int, bound: list[_Named | None], type_name: str) -> int:
+    def below(self, parents: int, bound: list[Named | None], type_name: str) -> int:
         return self.by_type(bound)[type_name]
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         wanted = [named for call in calls for named in call.bound]
-        kinds: defaultdict[str, list[_Named]] = defaultdict(list)
+        kinds: defaultdict[str, list[Named]] = defaultdict(list)
         for named in wanted:
             if named is not None:
                 kinds[named.kind.type_name].append(named)
@@ -116,7 +118,7 @@ class Nodes(Reading):
             return [[next(results) for _ in call.bound] for call in calls]
         return list(results)
 
-    async def _found(self, kind: NodeKind, wanted: list[_Named], path: str, request: RequestState) -> list[Any]:
+    async def _found(self, kind: NodeKind, wanted: list[Named], path: str, request: RequestState) -> list[Any]:
         """The objects that the caller may see; a missing one looks like a hidden one to those who do not see all."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
@@ -148,7 +150,7 @@ class Nodes(Reading):
         ]
 
 
-def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:
+def _is_proved(named: Named, record: Any, request: RequestState) -> bool:
     """Whether a record is the object of the id, and not one that has taken its place."""
     if named.kind.proof is None or record is None or isinstance(record, Exception):
         return True
@@ -170,8 +172,9 @@ def from_global_id(global_id: str) -> tuple[str, ...]:
     return tuple(parts) if to_global_id(*parts) == global_id else ()
 
 
-def _named(global_id: str) -> _Named | None:
+def named_by(global_id: str) -> Named | None:
+    """The object that an id names; None where it is none of ours."""
     name, *parts = from_global_id(global_id) or ("",)
     kind = NODE_KINDS.get(name)
     key = None if kind is None else kind.parsed(parts)
-    return None if kind is None or key is None else _Named(kind, key, global_id)
+    return None if kind is None or key is None else Named(kind, key, global_id)

@@ -1,17 +1,21 @@
 """Owners: the type, its queries and its mutations."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import strawberry
 
 from domain.commands import owners as commands
 from domain.ids import argument, check_id
 from domain.models import LockerStatus, OwnerKind, OwnerRole
 from domain.models import Owner as Record
-from domain.text import check_email, normalize_email
+from domain.text import check_email, check_name, normalize_email
 from domain.times import Instant
 from loaders.contracts.activity import OWNER_ACTIVITY as OWNER_HISTORY
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
-from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, OWNERS, SAVE_OWNER
+from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, OWNERS, OWNERS_BY_NAME, SAVE_OWNER
 from loaders.contracts.privacy import OWNER_ITEMS
 from loaders.contracts.reservations import OWNER_RESERVATIONS
 from loaders.contracts.webhooks import OWNER_WEBHOOKS
@@ -21,7 +25,7 @@ from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, DateRange, Node, in_window
 from resolvers.bindings.base import Argument, column
 from resolvers.bindings.copies import CopyPages
-from resolvers.bindings.lists import pages
+from resolvers.bindings.lists import Lists, Pages, pages
 from resolvers.bindings.references import look_up
 from resolvers.bindings.rules import (
     ADMINS,
@@ -46,6 +50,7 @@ from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
 from resolvers.entities.stored_items import StoredItem
 from resolvers.entities.webhooks import Webhook
+from resolvers.request_state import ArgumentContext
 
 
 @entity(Record, node={"contract": OWNER_BY_ID, "key": {"owner_id": check_id}, "rule": PROFILE})
@@ -118,6 +123,17 @@ def _has_address(asked: object, owner: Record) -> bool:
     return owner.email is not None and normalize_email(owner.email) == getattr(asked, "email", None)
 
 
+_prefix = argument(check_name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnersByName(Pages):
+    """A page of the owners whose names begin with the argument `prefix`."""
+
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
+        return self.contract, ((_prefix(values["prefix"], "prefix"),),)
+
+
 @strawberry.type
 class OwnerQueries:
     owner: Owner | None = look_up(
@@ -131,6 +147,13 @@ class OwnerQueries:
     )
     owners: Connection[Owner] | None = pages(
         OWNERS, rule=STAFF, description="All owners, newest first. Requires an admin or support."
+    )
+    owners_by_name: Connection[Owner] | None = pages(
+        OWNERS_BY_NAME,
+        kind=OwnersByName,
+        rule=STAFF,
+        arguments=[Argument("prefix", str, "Beginning of the name; upper and lower case and accents do not matter.")],
+        description="Owners whose names begin with a text, by name. Requires an admin or support.",
     )
     owner_by_email: Owner | None = look_up(
         OWNER_BY_ID,

@@ -14,7 +14,7 @@ from domain.webhook_bodies import body_ids, body_of_test, body_schemas, delivery
 from loaders import keys
 from loaders.contracts.base import Contract
 from loaders.contracts.cost import ALWAYS, Cost
-from loaders.contracts.reading import ReadOne, ReadPage, ReadTail
+from loaders.contracts.reading import ReadKinds, ReadOne, ReadPage, ReadTail
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
 from loaders.contracts.writing import WriteContract
@@ -131,6 +131,11 @@ def _section(contract: Contract, used: list[BoundField]) -> str:
     match contract:
         case ReadOne():
             lines += _read_one(contract)
+        case ReadKinds():
+            lines.append("- BatchGetItem of one item of each kind:")
+            lines += [f"    - {_spelled(codec.key)}" for codec in contract.codecs]
+            lines.append("- Consistency: eventual")
+            lines.append(f"- Read units: {contract.maximum(contract.codecs).read_units:g} at most")
         case ReadPage():
             lines += _read_page(contract)
         case ReadTable():

@@ -6,7 +6,7 @@ from inspect import isfunction, signature
 from typing import Any
 
 from domain.bookings import BookingStatus
-from domain.models import LocationStatus, LockerId, LockerStatus, ReservableBy, door_of
+from domain.models import LocationStatus, LockerId, LockerStatus, OwnerId, ReservableBy, ReservationId, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from domain.webhooks import WebhookStatus
 from loaders import keys
@@ -36,6 +36,16 @@ def not_indexed() -> dict[str, str]:
 def first_part(status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
     """The place of a locker in the first part of all lockers of its status."""
     return {"GSI1PK": keys.lockers_of_status(status, 0).pk, "GSI1SK": locker_id}
+
+
+def claim_at(reservation_id: ReservationId, locker_id: LockerId) -> Key:
+    """The claim on an id at one of many lockers."""
+    return keys.reservation_claim(locker_id, reservation_id)
+
+
+def reference_of(reference: str, owner_id: OwnerId) -> Key:
+    """The claim of one of many owners on a reference."""
+    return keys.reservation_reference(owner_id, reference)
 
 
 @dataclass(frozen=True)
@@ -131,6 +141,7 @@ def _history(kind: str, name: str) -> tuple[Any, ...]:
 
 _AVAILABLE = {"status": LockerStatus.AVAILABLE, "shard": 0, "alias": LONGEST.name, "features": LONGEST.features}
 _AVAILABLE["occupied_by"] = LONGEST.reservation
+_OWNER = {"name": LONGEST.name, "email": LONGEST.email, "phone": LONGEST.phone}
 _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-02": _BY_OWNER,
     "QC-05": (keys.reservation,),
@@ -157,16 +168,15 @@ _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-153": _history("public", LONGEST.location),
     "QC-154": _history("owner", LONGEST.owner),
     "QC-156": (keys.log_entry, not_indexed, {"shard": 0}),
-    "QC-170": (
-        keys.owner,
-        keys.owner_index,
-        {"name": LONGEST.name, "email": LONGEST.email, "phone": LONGEST.phone},
-        _FINGERPRINT,
-    ),
+    "QC-170": (keys.owner, keys.owner_index, _OWNER, _FINGERPRINT),
+    "QC-171": (keys.owner_name, keys.owner_name_index, {**_OWNER, "prefix": LONGEST.name}),
     "QC-172": (keys.locker, first_part, _AVAILABLE, _FINGERPRINT),
     "QC-173": (keys.overdue_stay, keys.overdue_index),
     "QC-174": (keys.reservation, keys.reservation_index),
     "QC-175": (keys.owner_booking, keys.booking_index, {"status": BookingStatus.PENDING}),
+    "QC-177": (claim_at, keys.claim_index, {}, _FINGERPRINT),
+    "QC-178": (reference_of, keys.reference_index, {"reference": LONGEST.reference}),
+    "QC-179": (keys.owner_phone, not_indexed, {"digits": "1" * 30}),
     "QC-163": (keys.location_figures,),
     "QC-164": (keys.location_usage, not_indexed, {"date": DAY}),
     "QC-181": (keys.webhook, not_indexed, _WEBHOOK, _FINGERPRINT),

@@ -22,6 +22,7 @@ from loaders.contracts.maintenance import CONVERT_ITEMS, LOAD_DEMO_DATA
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.contracts.search import SEARCH_KEYS
 from loaders.contracts.writing import WriteContract
 from loaders.pages import PageRequest
 from loaders.table.operations import BatchGet, Get, Query
@@ -61,6 +62,15 @@ async def test_a_look_up_costs_exactly_its_maximum_and_twice_as_much_where_it_is
                 missing = 0 if isinstance(read.operation, Get) else len(read.operation.keys) - read.returned
                 assert read.returned == 1
                 assert read.units == contract.maximum_units * times + missing * 0.5
+
+
+async def test_a_search_by_keys_of_all_kinds_is_one_request_of_half_to_all_of_its_maximum(
+    run_scenario: Runner,
+) -> None:
+    (read,) = of(await run_scenario(SEARCH_KEYS.purpose, LONGEST), SEARCH_KEYS.id, is_write=False)
+    assert (read.operation.name, read.returned) == ("BatchGetItem", len(SEARCH_KEYS.codecs))
+    maximum = SEARCH_KEYS.maximum(SEARCH_KEYS.codecs).read_units
+    assert maximum / 2 <= read.units <= maximum
 
 
 @pytest.mark.parametrize("contract", WRITES, ids=lambda contract: contract.id)

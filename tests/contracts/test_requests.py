@@ -20,7 +20,7 @@ from tests.contracts.snapshots import contracts_of, keep, kept, shown, steps_of
 # contracts of the tools write such items of any kind, and a pointer, all writes of which the guard orders.
 DERIVED = {
     *("OWNER_LOCKER", "LOCATION_LOCKER", "LOCKER_OFFER", "OWNER_RESERVATION", "LIVE_RESERVATION", "OWNER_BOOKING"),
-    *("NOTIFICATION", "LOG_ENTRY", "WEBHOOK_REVISION", "OVERDUE_STAY"),
+    *("NOTIFICATION", "LOG_ENTRY", "WEBHOOK_REVISION", "OVERDUE_STAY", "OWNER_NAME", "OWNER_PHONE"),
 }
 TOOLS = {"QC-78"}
 

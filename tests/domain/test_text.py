@@ -14,7 +14,9 @@ from domain.text import (
     check_phone,
     check_text,
     check_time_zone,
+    fold_name,
     normalize_email,
+    phone_digits,
 )
 
 CONTROL = "must not contain control characters"
@@ -96,3 +98,47 @@ def test_time_zones_of_the_iana_database_are_accepted_and_read_from_disk_once() 
     for zone in ("Europe/Rome", "UTC", "Pacific/Kiritimati", "America/Argentina/ComodRivadavia"):
         assert ZoneInfo(check_time_zone(zone)).key == zone
     assert text._time_zones.cache_info().misses == 1  # noqa: SLF001  # whichever test was the first
+
+
+@pytest.mark.parametrize(
+    ("name", "folded"),
+    [
+        ("Ada  Lovelace", "ada lovelace"),
+        ("\u00c5SA Stro\u0308m", "asa strom"),
+        ("STRA\u00dfE", "strasse"),
+        ("\u0130zmir", "izmir"),
+        ("\uff21\uff44\uff41\u3000\ufb01", "ada fi"),
+        ("\u0416\u0438\u0432\u043e\u0439", "\u0436\u0438\u0432\u043e\u0438"),
+        ("\uac01", "\uac01"),
+        ("# 1", "# 1"),
+        ("\u0308\u0301", "\u0308\u0301"),
+        ("\u00a8", "\u0308"),
+        ("\U0001f600", "\U0001f600"),
+    ],
+)
+def test_names_are_compared_without_case_accents_and_repeated_spaces(name: str, folded: str) -> None:
+    assert fold_name(name) == folded
+
+
+@given(st.text(min_size=1, max_size=200))
+def test_the_form_in_which_a_name_is_compared_fits_into_a_key_and_has_no_two_spaces(name: str) -> None:
+    try:
+        folded = fold_name(check_name(name))
+    except ValueError:
+        return
+    assert 1 <= len(folded.encode()) <= 800
+    assert folded == folded.strip()
+    assert "  " not in folded
+
+
+@pytest.mark.parametrize(
+    ("phone", "digits"),
+    [
+        ("+39 06 (123) 456.78-9/0", "39061234567890"),
+        ("0039 06123", "3906123"),
+        ("030 12345", "03012345"),
+        ("00---", "0"),
+    ],
+)
+def test_phone_numbers_are_found_by_their_digits(phone: str, digits: str) -> None:
+    assert phone_digits(phone) == digits

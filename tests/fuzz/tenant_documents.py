@@ -29,7 +29,7 @@ _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
     1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks "
-    "callerBudgets owners lockers overdueReservations",
+    "callerBudgets owners ownersByName search lockers overdueReservations",
 }
 _TIMES = 4 * FACTOR
 COUNTS = {name: _TIMES * share for share, names in _SHARES.items() for name in names.split()} | {
@@ -111,6 +111,8 @@ def _vocabulary(known: dict[str, list[str]]) -> Vocabulary:
             "id": Values(known["node"], ["nonsense"]),
             "ids": Values(known["node"], ["nonsense"]),
             "email": Values([*IDS["email"], "new@example.com"], ["nonsense"]),
+            "text": Values([name for ids in IDS.values() for name in ids], odd),
+            "prefix": Values([name[:3] for name in IDS["owner"]], odd),
             "code": Values([*CODES, "room"], ["?"]),
             "timeZone": Values(["Europe/Rome"], ["Nowhere"]),
             "currency": Values(["EUR"]),

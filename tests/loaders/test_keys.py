@@ -24,17 +24,19 @@ SLOTS = st.sampled_from(DaySlot)
 
 OTHERS = {
     "is_of_its_table",
+    "is_counted_in",
     "log_shard",
     "masked",
     "named_by",
     "ordering",
+    "reservation_of_details",
     "reservation_place",
     "shown",
     "spelled",
     "stretches",
 }
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
-WIDER = {"stretch", "offers"}
+WIDER = {"owner_items", "stretch", "offers"}
 BUILDERS: list[Any] = [
     value
     for name, value in vars(keys).items()
@@ -146,9 +148,10 @@ def test_lists_sort_by_time_first(one: Instant, other: Instant, parent: str, a: 
         assert (first < second) is (one < other)
 
 
-def test_of_all_partitions_only_those_of_addresses_and_codes_hide_what_follows() -> None:
+def test_of_all_partitions_only_those_of_addresses_numbers_and_codes_hide_what_follows() -> None:
     partitions = {keys.shown(keys.spelled(builder)[0].partition(" = ")[2]) for builder in BUILDERS}
-    assert {partition for partition in partitions if "…" in partition} == {"EMAIL#…", "LOCATION_CODE#…"}
+    hidden = {partition for partition in partitions if "…" in partition}
+    assert hidden == {f"{kind}#…" for kind in ("EMAIL", "LOCATION_CODE", "PHONE", "RECIPIENT")}
     assert keys.shown(keys.owner(OwnerId("EMAIL")).pk) == "OWNER#EMAIL"
 
 

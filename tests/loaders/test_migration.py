@@ -12,7 +12,7 @@ from loaders.tools.definition import check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
 from loaders.tools.target import Report
-from tests.api import Api, unchanged
+from tests.api import CREATE_RESERVATION, Api, unchanged
 from tests.conftest import NOW, RING, Clock, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.migrating import delete, migration, no_wait, of_kind, run, strip
@@ -234,18 +234,22 @@ async def test_a_table_of_format_6_gets_its_lists_wherever_a_migration_stopped(
 ) -> None:
     place = await prepare(api)
     await api.locker("l1", "ada", locationId=place)
-    await api.reservation("late", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T12:01:00Z")
+    await api.owner("eve", phone="+39 06 1")
+    late = {"reservationId": "late", "lockerId": "l1", "ownerId": "ada", "reference": "order 1"}
+    await api.done(CREATE_RESERVATION, **late, startAt="2026-03-01T11:00:00Z", endAt="2026-03-01T12:01:00Z")
     await api.done(START, lockerId="l1", reservationId="late")
     await book(api, "b1")
     await approve(api, "b1")
     clock.move(minutes=2)
     await sweep(backend)
     expected = await dump()
-    listed = of_kind(expected, "OWNER", "LOCKER", "RESERVATION", "OWNER_BOOKING")
-    (late,) = of_kind(expected, "OVERDUE_STAY")
+    claims = ("RESERVATION_CLAIM", "REFERENCE_CLAIM")
+    listed = of_kind(expected, "OWNER", "LOCKER", "RESERVATION", "OWNER_BOOKING", *claims)
     for item in listed:
         await strip(plain_client, table, item, "GSI1PK", "GSI1SK")
-    await delete(plain_client, table, late)
+    new = of_kind(expected, "OVERDUE_STAY", "OWNER_NAME", "OWNER_PHONE")
+    for item in new:
+        await delete(plain_client, table, item)
     await set_state(plain_client, table, OLDER)
     before = await plain_client.items(table)
     assert isinstance(backend.store, DynamoStore)
@@ -261,7 +265,7 @@ async def test_a_table_of_format_6_gets_its_lists_wherever_a_migration_stopped(
             await migration(DynamoStore(transport, other), location=None).run(clock.now, no_wait)
         assert await plain_client.records(other) == expected
         await require_current(DynamoStore(transport, other))
-    assert (write > 3, report.written) == (True, len(listed) + 1)
+    assert (write > 3, report.written) == (True, len(listed) + len(new))
 
 
 async def test_flags_of_old_versions_go(old_version: Backend, plain_client: Any, table: str, dump: Dump) -> None:

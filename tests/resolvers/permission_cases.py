@@ -99,7 +99,9 @@ CASES = [
         f' locationUsage(date: "@day", first: 1) {{ {PAGE} nodes {{ {everything("LocationUsage")} }} }} }}'
     ),
     Case(
-        f"{{ owners(first: 1) {{ {PAGE} nodes {{ id }} }}"
+        f'{{ search(text: "@tenant") {{ matchedBy node {{ id }} }}'
+        f' ownersByName(prefix: "@tenant", first: 1) {{ {PAGE} nodes {{ id }} }}'
+        f" owners(first: 1) {{ {PAGE} nodes {{ id }} }}"
         f" lockers(status: AVAILABLE, first: 1) {{ {PAGE} nodes {{ id }} }}"
         f" overdueReservations(first: 1) {{ {PAGE} nodes {{ {everything('OverdueReservation')} }} }} }}"
     ),

@@ -65,6 +65,7 @@ LISTS = {
     "locationFigures": "",
     "locationUsage": 'date: "2026-03-10", ',
     "owners": "",
+    "ownersByName": 'prefix: "owner", ',
     "lockers": "status: AVAILABLE, ",
     "overdueReservations": "",
 }
@@ -256,7 +257,7 @@ async def test_lists_and_what_is_below_them(crowd: Api, wire: Wire, caller: Prin
 
 @CALLERS
 async def test_aliases_of_look_ups_and_what_is_below_them(crowd: Api, wire: Wire, caller: Principal) -> None:
-    assert set(steps("Query")) == {*LOOK_UPS, *LISTS, "node", "nodes"}
+    assert set(steps("Query")) == {*LOOK_UPS, *LISTS, "node", "nodes", "search"}
     api, found = crowd.by(caller), []
     for name, target, arguments in look_ups(await global_ids(crowd)):
         for selection in [columns(target), *paths(target, 1)]:
@@ -287,6 +288,15 @@ async def test_a_search_in_many_locations_takes_one_query_for_each_and_two_reads
     assert sorted(len(call.keys) for call in wire.of("BatchGetItem")) == [MANY, MANY]
     queries = [call.request["ExpressionAttributeValues"].get(":prefix", {}).get("S", "") for call in wire.of("Query")]
     assert sum(prefix.startswith("OFFER#") for prefix in queries) == MANY
+
+
+async def test_a_search_reads_all_that_it_finds_together(crowd: Api, wire: Wire) -> None:
+    for text, of_hit in (
+        ("own", "... on Reservation { locker { location { name } } owner { name } }"),
+        ("owner", "id"),
+    ):
+        document = f'query ($first: Int!) {{ search(text: "{text}", first: $first) {{ node {{ {of_hit} }} }} }}'
+        assert await growing(crowd, wire, document, {"first": 2}, {"first": 25}) == []
 
 
 async def test_claims_and_what_they_name_are_two_reads_however_many_are_asked(crowd: Api, wire: Wire) -> None:

@@ -84,7 +84,7 @@ async def test_an_update_of_an_owner_changes_given_fields_and_null_removes(ada: 
         assert await ada.run(OWNER, id="ada") == {"owner": shown}
         assert await holder(ada, "ada@example.com") == (None if "email" in values else "ada")
     table = await dump()
-    assert unlogged(table) == [("OWNER#ada", "META")]
+    assert unlogged(table) == [("OWNER#ada", "META"), ("OWNER#ada", "NAME")]
     assert not {"email", "phone"} & table["OWNER#ada", "META"].keys()
 
 

@@ -126,7 +126,13 @@ def test_every_list_of_the_schema_is_tried() -> None:
     kinds: list[Any] = list(bound_schema().graphql_schema.type_map.values())
     # Those of figures, of history, of an export, of recipients and of the whole table have tests of their own.
     elsewhere = {"Query.locationFigures", "Query.locationUsage", "Owner.export", "Location.bookings"}
-    elsewhere |= {"Query.owners", "Query.lockers", "Query.overdueReservations", "Query.reservationsOfRecipient"}
+    elsewhere |= {
+        "Query.owners",
+        "Query.ownersByName",
+        "Query.lockers",
+        "Query.overdueReservations",
+        "Query.reservationsOfRecipient",
+    }
     elsewhere |= {f"{kind}.activity" for kind in ("Query", "Locker", "Location", "Owner")}
     assert EVERY.keys() | elsewhere == {
         f"{kind.name}.{name}"

@@ -105,7 +105,7 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "create an owner without an address": (OTHER_OWNER,),
     "create an owner again": (OWNER, OWNER),
     "rename an owner": (OWNER, CHANGE_OWNER(name=its.code)),
-    "change an owner's address": (OWNER, CHANGE_OWNER(email=its.other_email)),
+    "change an owner's address and phone number": (OWNER, CHANGE_OWNER(email=its.other_email, phone="00 39 0612 346")),
     "remove an owner's address": (OWNER, CHANGE_OWNER(email=None)),
     "register a locker": PLACED,
     "register a locker without a location": (OWNER, does("registerLocker", locker_id=its.locker)),

@@ -15,6 +15,7 @@ from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
+from loaders.contracts.search import SEARCH_KEYS
 from loaders.cursors import encode_cursor
 from loaders.following.followers import Fence
 from loaders.following.history import HistoryFollower
@@ -29,6 +30,7 @@ from tests.contracts.scenarios.lockers import (
     FOR_OTHER,
     FOR_RECIPIENT,
     LOCATION,
+    LOCKER,
     OTHER_OWNER,
     OWNER,
     PLACED,
@@ -143,6 +145,11 @@ def calendar(backend: Backend, names: Names) -> Awaitable[Any]:
     return LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91))
 
 
+def search_keys(backend: Backend, names: Names) -> Awaitable[Any]:
+    wanted = [(codec, tuple(arguments_of(codec.key, names).values())) for codec in SEARCH_KEYS.codecs]
+    return SEARCH_KEYS.read(backend.store, wanted)
+
+
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     **dict(_reads()),
     LATEST_EVENT.purpose: (*_EVENT, first(LATEST_EVENT)),
@@ -150,5 +157,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     NEXT_RESERVATION.purpose: (*RESERVED, first(NEXT_RESERVATION, NOON, LATEST)),
     CURRENT_RESERVATION.purpose: (*RESERVED, first(CURRENT_RESERVATION, EARLIEST, at(60))),
     KEEP_HISTORY.purpose: (keep_activity,),
+    SEARCH_KEYS.purpose: (*BOOKED, LOCKER, api_key, WEBHOOK, search_keys),
     RESERVATION_BEFORE.purpose: (*RESERVED, first(RESERVATION_BEFORE, at(60))),
 }
