@@ -28,7 +28,7 @@ from tests.wire import Answer, Call, Wait, Wire
 
 OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
 DAMAGED = 'query Damaged { owner(ownerId: "damaged") { name } }'
-DISABLE = 'mutation { disableWebhook(input: {webhookId: "w1", expectedVersion: 1}) { userErrors { code } } }'
+DELETE = 'mutation { deleteWebhook(input: {webhookId: "w1"}) { userErrors { code } } }'
 CONSEQUENCES = ("SmartLockerUnavailable", "SmartLockerSlow", "SmartLockerStoreRetries")
 """Alerts that trouble of the store brings about besides its own."""
 KEYS = [("OWNER#ada", "META")]
@@ -136,13 +136,13 @@ async def test_every_alert_fires_for_its_fault_and_for_no_other(
     await put(plain_client, table, {"PK": "OWNER#damaged", "SK": "META", "entityType": "OWNER"})
 
     await day.drill("SmartLockerWebhooksUndelivered", cause=lambda: asyncio.sleep(0))
-    await day.ask(DISABLE)
+    await day.ask(DELETE)
 
     def owner_reads(fault: Callable[[], Any]) -> Callable[[Call], Any]:
         return lambda call: fault() if call.keys == KEYS else None
 
     wire.fault = owner_reads(lambda: Wait(1.3))
-    undelivered = "SmartLockerWebhooksUndelivered"  # until the server has read that the webhook is disabled
+    undelivered = "SmartLockerWebhooksUndelivered"  # until the server has read that the webhook is gone
     await day.drill("SmartLockerSlow", cause=lambda: day.ask(*[OWNER] * 5), may_fire=undelivered)
     await day.recover()
 
