@@ -280,7 +280,7 @@ async def test_what_is_overdue_appears_on_the_board_and_in_the_list_until_it_is_
     assert not dashboard.problems
 
 
-async def test_support_sees_an_owner_and_clears_the_lockout_of_a_locker(dashboard: Dashboard) -> None:
+async def test_support_finds_an_owner_by_name_and_clears_the_lockout_of_a_locker(dashboard: Dashboard) -> None:
     page, others = dashboard.page, dashboard.others
     await dashboard.sign_in("Demo support")
     await page.locator("table a", has_text=ROME).click()
@@ -288,7 +288,11 @@ async def test_support_sees_an_owner_and_clears_the_lockout_of_a_locker(dashboar
     owner, locker = await others.new_locker(dashboard.location_id)
     for _ in range(5):
         await others.send(VERIFY, input={"lockerId": locker, "digits": "000000", "attemptId": str(uuid.uuid4())})
-    await page.evaluate("place => { location.hash = place }", f"/owner/{owner}")
+    await page.get_by_role("link", name="Search").click()
+    await page.keyboard.type(f"zoe {owner[-6:]}")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("1 found.")).to_be_visible()
+    await page.get_by_role("link", name=f"Zoe {owner[-6:]}").click()
     await expect(page.get_by_text(f"{owner}@example.com")).to_be_visible()
     await page.get_by_role("link", name=f"Own {locker[-6:]}").click()
     await expect(page.get_by_text("Locked out until")).to_be_visible()
@@ -353,6 +357,7 @@ async def test_every_screen_fits_and_is_accessible(dashboard: Dashboard, scheme:
     await expect(dashboard.door(overdue, "OCCUPIED")).to_contain_text("overdue since")
     screens |= {
         "overdue": ("/overdue", "td"),
+        "search": ("/search/owner-0001", ".hits li"),
         "owner": (f"/owner/{owner}", "td"),
     }
     for name, (place, ready) in screens.items():

@@ -7,6 +7,7 @@ import { LockerScreen } from "./screens/locker";
 import { Overdue } from "./screens/overdue";
 import { Overview } from "./screens/overview";
 import { OwnerScreen } from "./screens/owner";
+import { Search } from "./screens/search";
 import { SignIn } from "./screens/sign-in";
 import { Usage } from "./screens/usage";
 
@@ -22,8 +23,9 @@ const SCREENS: Record<string, (id: string) => ReactNode> = {
   usage: (id) => <Usage key={id} locationId={id} />,
   owner: (id) => <OwnerScreen key={id} ownerId={id} />,
   overdue: () => <Overdue />,
+  search: (text) => <Search text={text} />,
 };
-const LINKS = { "": "Locations", overdue: "Overdue" };
+const LINKS = { "": "Locations", overdue: "Overdue", search: "Search" };
 
 export function App() {
   const [caller, setCaller] = useState<Caller | null>(kept);
