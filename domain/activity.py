@@ -67,7 +67,8 @@ class ActivityKind(DescribedEnum):
     LOCATION_REACTIVATED = "location.reactivated", "A location was reactivated.", "reactivateLocation"
 
     OWNER_CREATED = "owner.created", "An owner was created.", "createOwner"
-    OWNER_CHANGED = "owner.changed", "An owner was changed.", "updateOwner"
+    OWNER_CHANGED = "owner.changed", "An owner was changed, or is going to be erased.", "updateOwner eraseOwner"
+    OWNER_ERASED = "owner.erased", "Everything that told who an owner was has been erased. Only its id is left."
 
     RESERVATION_CREATED = "reservation.created", "A locker was reserved.", "createReservation reserveAnyLocker"
     RESERVATION_CHANGED = (
@@ -306,6 +307,12 @@ class PastActivity:
     changes: tuple[str, ...] = ()
 
     @property
+    def former_location_id(self) -> LocationId | None:
+        """Where the locker was before it moved, if it did."""
+        moved = dict(zip(self.changes[::3], self.changes[1::3], strict=False)).get("locationId")
+        return LocationId(moved) if moved else None
+
+    @property
     def home(self) -> str:
         """The place of which it has its global id, whichever list it is found in."""
         return _homes(self)[0]
@@ -334,6 +341,7 @@ HAPPENING_FIELDS = tuple(field.name for field in fields(Happening))
 
 _SHOWN = frozenset(
     {"status", "size", "reservable_by", "location_id", "owner_id", "manager_id", "role", "end_at", "started_at"}
+    | {"erasure_requested_at", "erased_at"}
 )
 """The fields whose values are logged: statuses, times and ids."""
 _UNTOLD = frozenset(
@@ -468,13 +476,21 @@ def door_happening(kind: ActivityKind, place: Locker | Location, event: AccessEv
     return Happening(kind=kind, locker_id=locker_id, location_id=location_id, owner_id=owner_id, event_id=event_id)
 
 
-def history_places(happening: Happening) -> list[str]:
+def history_places(happening: Happening | PastActivity) -> list[str]:
     """The objects in whose history it is; what everyone may see of a location is in a history of its own, too."""
     former = happening.former_location_id
     places = [*_homes(happening), *(f"owner:{owner}" for owner in happening.owners)]
     places += [f"location:{former}"] if former is not None else []
     places += [f"public:{happening.location_id}"] if happening.kind.is_public else []
     return list(dict.fromkeys(places))
+
+
+def actor_place(activity: Activity) -> list[str]:
+    """The place of what an owner did that did not concern it, as an admin does: by it, what the owner did is found."""
+    actor = activity.actor
+    if actor is None or actor.owner_id is None or actor.owner_id in activity.happening.owners:
+        return []
+    return [f"actor:{actor.owner_id}"]
 
 
 def past_activity(activity: Activity, place: str, expires_at: int) -> PastActivity:

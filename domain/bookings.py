@@ -1,15 +1,18 @@
 """Bookings of a location by the day or half day, its calendar, payments and notifications."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import NewType
 
 from domain.enums import DescribedEnum
 from domain.errors import BadInputError
 from domain.models import LocationId, LockerId, OwnerId, ReservationId
-from domain.times import Day, Instant, count_days
+from domain.times import Day, Instant, count_days, shift
 
 MAX_CALENDAR_DAYS = 92
+_FURTHEST_BEHIND = timedelta(hours=12)
+"""No place on earth is further behind UTC."""
 
 BookingId = NewType("BookingId", str)
 
@@ -132,6 +135,12 @@ def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:
     if duration is DayPart.FULL_DAY:
         return (DaySlot.MORNING, DaySlot.AFTERNOON)
     return (DaySlot(duration.value),)
+
+
+def is_open_booking(booking: Booking, now: Instant) -> bool:
+    """Whether a booking waits for a decision, or its day is not over everywhere."""
+    day_has_come = booking.date < shift(now, -_FURTHEST_BEHIND)[:10]
+    return booking.is_pending or (booking.status is BookingStatus.APPROVED and not day_has_come)
 
 
 def check_calendar_window(first: Day, last: Day) -> None:

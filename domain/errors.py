@@ -217,6 +217,19 @@ class EmailTakenError(ConflictError):
     code = "EMAIL_TAKEN"
 
 
+class OwnerErasedError(ConflictError):
+    code = "OWNER_ERASED"
+
+    def __init__(self, owner_id: str, path: Sequence[str] = ("input", "ownerId")) -> None:
+        super().__init__(f"Owner {owner_id} was erased, or is being erased.", path)
+
+
+class OwnerInUseError(ConflictError):
+    """The owner has something that must be ended before the owner can be erased."""
+
+    code = "OWNER_IN_USE"
+
+
 class InvalidTransitionError(ConflictError):
     code = "INVALID_TRANSITION"
 

@@ -180,6 +180,10 @@ class Owner:
     version: int
     phone: str | None = None
     role: OwnerRole = OwnerRole.USER
+    erasure_requested_at: Instant | None = None
+    """From then on it has no profile, and nothing new is made for it."""
+    erased_at: Instant | None = None
+    """When everything else that told who it was had been erased."""
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 

@@ -177,6 +177,21 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """How far the erasure of an owner has got: everything of a stage up to the position, which is a sort key, is done.
+
+    `subjects` are those of the owner that are known so far; the item is deleted when none is left anywhere.
+    """
+
+    shard: int
+    owner_id: OwnerId
+    requested_at: Instant
+    subjects: tuple[str, ...]
+    stage: int = 0
+    position: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogLease:
     """Who follows a part of the log, and up to which time each follower was told everything, by its name.
 
@@ -385,6 +400,7 @@ LOCATION_FIGURES = Codec(LocationFigures, "LOCATION_FIGURES", keys.location_figu
 OWNER_FIGURES = Codec(OwnerFigures, "OWNER_FIGURES", keys.owner_figures, largest=700, usual=350)
 LOCATION_USAGE = Codec(LocationUsage, "LOCATION_USAGE", keys.location_usage, largest=600, usual=300)
 LOG_ENTRY = Codec(LogEntry, "LOG_ENTRY", keys.log_entry, largest=12_000, usual=450)
+ERASURE = Codec(Erasure, "ERASURE", keys.erasure, largest=17_000, usual=400)
 LOG_LEASE = Codec(LogLease, "LOG_LEASE", keys.log_lease, largest=1000, usual=300)
 ACTIVITY = Codec(PastActivity, "ACTIVITY", keys.activity, largest=2000, usual=450)
 WEBHOOK = Codec(

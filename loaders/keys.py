@@ -142,7 +142,7 @@ def owner(owner_id: OwnerId) -> Key:
     return Key(f"OWNER#{owner_id}", "META")
 
 
-def owner_items(owner_id: OwnerId) -> KeyRange:
+def owner_items(owner_id: OwnerId) -> Between:
     """Everything in the partition of an owner."""
     return Between(f"OWNER#{owner_id}", "A", "~")
 
@@ -165,6 +165,15 @@ def owners_by_name(prefix: str) -> KeyRange:
 def owner_phone(digits: str, owner_id: OwnerId) -> Key:
     """An owner with this phone number; several owners may have the same."""
     return Key(f"PHONE#{digits}", f"OWNER#{owner_id}")
+
+
+def erasure(shard: int, owner_id: OwnerId) -> Key:
+    """The work that is left to erase an owner, for the process that follows a part of the log."""
+    return Key(f"ERASURES#{shard}", f"OWNER#{owner_id}")
+
+
+def erasures(shard: int) -> KeyRange:
+    return Prefix(f"ERASURES#{shard}", "OWNER#")
 
 
 def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:

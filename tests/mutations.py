@@ -86,6 +86,11 @@ MUTATIONS: dict[str, Mutation] = {
         share=4,
         brings={"ownerId": "ada", "name": "Ada"},
     ),
+    "eraseOwner": Mutation(
+        good={"ownerId": "root", "subjects": ["root@idp.example"]},
+        refused='ownerId: "@tenant"',
+        scenarios={"erase the profile of an owner": (OWNER, does("eraseOwner", subjects=its.subjects))},
+    ),
     "registerLocker": Mutation(
         good={"lockerId": "l9", "ownerId": "ada", "alias": "Front", "locationId": ulid(0)},
         refused=f'{OWN}, ownerId: "@tenant", alias: "Another"',

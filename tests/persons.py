@@ -12,7 +12,7 @@ from tests.reservations import CANCEL, RELEASE
 
 EMAIL, SUBJECT, ADMIN_SUBJECT = "Pia.Rossi@example.com", "pia@idp.example", "pia.admin@idp.example"
 SECRETS = (
-    *("Pia Rossi", EMAIL, EMAIL.lower(), "+39 06 5550199", SUBJECT, ADMIN_SUBJECT),
+    *("Pia Rossi", EMAIL, EMAIL.lower(), "pia rossi", "+39 06 5550199", "39065550199", SUBJECT, ADMIN_SUBJECT),
     *("Rosa Bianchi", "rosa@example.com", "order-4711", "gift for Rosa", "Pia is ill", "locker for Pia's things"),
     *("party of Pia", "code for Rosa", "Pia overslept", "pia-hook", "hook of Pia", "seen by Pia"),
 )
@@ -22,6 +22,7 @@ RESERVE_ANY = mutation("reserveAnyLocker", "reservation { reservationId lockerId
 RENAME = mutation("renameLocker", "locker { version }")
 RETIRE = mutation("retireLocker", "locker { status }")
 UPDATE_PLACE = mutation("updateLocation", "location { version }")
+SET_BUDGET = mutation("setCallerBudget", "callerBudget { burst }")
 PERSON = {"name": "Pia Rossi", "email": EMAIL, "phone": "+39 06 5550199"}
 
 
@@ -54,6 +55,7 @@ async def live(api: Api, backend: Backend) -> None:
     await pia.done(webhooks.DELETE, webhookId="w1")
     await api.by(PIA_AS_ADMIN).done(UPDATE_PLACE, locationId=place, expectedVersion=1, name="New")
     await api.by(PIA_AS_ADMIN).done(mutation("createApiKey", "apiKey { keyId }"), **API_KEY)
+    await api.done(SET_BUDGET, subject=SUBJECT, unitsPerMinute=6000, burst=6000)
     await keep_history(backend.store)
 
 

@@ -21,6 +21,16 @@ class CreateOwner(Command):
     role: OwnerRole = Field(default=OwnerRole.USER, description="Role of the owner.")
 
 
+class EraseOwner(Command):
+    owner_id: CheckedOwnerId = Field(description="Id of the owner.")
+    subjects: list[Name] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Subjects of credentials that belong to the owner, and that are erased, too: those under which the "
+        "owner acted so long ago that its history does not tell. An erased owner is erased again if there are any.",
+    )
+
+
 class UpdateOwner(Change):
     """Input of `updateOwner`. Fields that are left out stay as they are."""
 

@@ -11,6 +11,7 @@ from domain.errors import (
     IdTakenError,
     LocationInactiveError,
     NotFoundError,
+    OwnerErasedError,
     SlotTakenError,
     TooManyPendingError,
     UnavailableError,
@@ -29,6 +30,7 @@ from loaders.codecs import (
     REQUESTED_BOOKING,
 )
 from loaders.contracts.base import Consistency, Order, PageRule
+from loaders.contracts.owners import IS_OWNER
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, BatchRead, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -49,7 +51,7 @@ REQUEST_BOOKING = WriteContract(
     steps=(
         put("booking", _PENDING, IS_NEW, index_writes=1),
         put("copy", OWNER_BOOKING, None, item_bytes=_PENDING.largest, index_writes=1),
-        check("owner", OWNER, EXISTS),
+        check("owner", OWNER, IS_OWNER),
         _LOCATION,
         update(
             "pending",
@@ -60,7 +62,14 @@ REQUEST_BOOKING = WriteContract(
     ),
     most_steps=5,
     emits=(ActivityKind.BOOKING_REQUESTED,),
-    errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, TooManyPendingError),
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OwnerErasedError,
+        LocationInactiveError,
+        IdTakenError,
+        TooManyPendingError,
+    ),
     note="The current date is that of the location. The same id with the same content writes nothing and "
     "returns the current state, permanently. A counter limits how many bookings of an owner wait for a decision.",
     cardinality="The booking, the owner's copy and counter; the owner and the location are checked.",

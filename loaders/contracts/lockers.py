@@ -11,12 +11,14 @@ from domain.errors import (
     InvalidTransitionError,
     LocationInactiveError,
     NotFoundError,
+    OwnerErasedError,
     UnavailableError,
     VersionConflictError,
 )
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OVERDUE_STAY, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency
+from loaders.contracts.owners import IS_OWNER
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -120,13 +122,13 @@ TRANSFER_LOCKER = WriteContract(
     steps=(
         LOCKER_AS_READ,
         delete("old copy", OWNER_LOCKER, None, index_writes=1),
-        check("new owner", OWNER, EXISTS),
+        check("new owner", OWNER, IS_OWNER),
         *_COPIES,
         *_OFFERS,
     ),
     most_steps=9,
     emits=(ActivityKind.LOCKER_TRANSFERRED,),
-    errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
+    errors=(BadInputError, NotFoundError, OwnerErasedError, IdTakenError, VersionConflictError),
     note=f"Reservations stay with the owners who made them. {REPEATED_CHANGE}",
     cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy and up to two "
     "offers to each owner; the new owner is checked.",
@@ -139,13 +141,13 @@ REGISTER_LOCKER = WriteContract(
     steps=(
         put("locker", LOCKER, IS_NEW, index_writes=1),
         *_COPIES,
-        check("owner", OWNER, EXISTS),
+        check("owner", OWNER, IS_OWNER),
         _LOCATION_IS_ACTIVE,
         _OFFER,
     ),
     most_steps=7,
     emits=(ActivityKind.LOCKER_REGISTERED,),
-    errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
+    errors=(BadInputError, NotFoundError, OwnerErasedError, LocationInactiveError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",
     cardinality="The locker, the owner's copy and, at a location, the location's copy and up to two offers; the owner "
     "and the location are checked.",

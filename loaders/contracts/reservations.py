@@ -12,6 +12,7 @@ from domain.errors import (
     LockerRetiredError,
     NotFoundError,
     OverlapError,
+    OwnerErasedError,
     ReferenceTakenError,
     ReservationNotStartedError,
     ReservationOverError,
@@ -200,6 +201,7 @@ CREATE_RESERVATION = WriteContract(
     errors=(
         BadInputError,
         NotFoundError,
+        OwnerErasedError,
         OverlapError,
         LockerInMaintenanceError,
         LockerRetiredError,

@@ -8,6 +8,7 @@ from domain.errors import (
     ForbiddenError,
     IdTakenError,
     NotFoundError,
+    OwnerErasedError,
     TooManyWebhooksError,
     VersionConflictError,
 )
@@ -24,6 +25,7 @@ from loaders.codecs import (
     WEBHOOK_TASK,
 )
 from loaders.contracts.base import Consistency, Order
+from loaders.contracts.owners import IS_OWNER
 from loaders.contracts.reading import ReadOne, ReadPage, ReadTail
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -73,12 +75,12 @@ CREATE_WEBHOOK = WriteContract(
             "attribute_not_exists(#webhooks) OR #webhooks < :most",
             when="it is for an owner",
         ),
-        check("owner", OWNER, EXISTS, when="it is for an owner"),
+        check("owner", OWNER, IS_OWNER, when="it is for an owner"),
         check("location", LOCATION, EXISTS, when="it is for a location"),
     ),
     most_steps=4,
     emits=(ActivityKind.WEBHOOK_CREATED,),
-    errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, TooManyWebhooksError),
+    errors=(BadInputError, NotFoundError, ForbiddenError, OwnerErasedError, IdTakenError, TooManyWebhooksError),
     note="The secret is not stored: it is derived from a key of the ring and a random id. The same id with the same "
     "content returns the first webhook, without its secret.",
     cardinality="The webhook, the owner's counter, and the revision of the list.",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from domain.activity import Activity, PastActivity, history_places, past_activity
+from domain.activity import Activity, PastActivity, actor_place, history_places, past_activity
 from domain.times import Instant, shift, to_seconds
 from loaders.concurrency import together
 from loaders.contracts.activity import KEEP_HISTORY
@@ -18,7 +18,8 @@ _WRITES_AT_ONCE = 32
 def copies_of(activity: Activity, retention: timedelta) -> list[PastActivity]:
     """The same ones whenever they are made: each expires so long after the activity, not after it was copied."""
     expires_at = to_seconds(shift(activity.occurred_at, retention))
-    return [past_activity(activity, place, expires_at) for place in history_places(activity.happening)]
+    places = history_places(activity.happening) + actor_place(activity)
+    return [past_activity(activity, place, expires_at) for place in places]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from loaders.backend import Backend
+from loaders.following.erasures import Erasures
 from loaders.following.figures import FiguresFollower
 from loaders.following.followers import Follower, Sweeper
 from loaders.following.history import HistoryFollower
@@ -19,7 +20,7 @@ def followers_of(backend: Backend) -> list[Follower]:
 
 
 def sweepers_of(backend: Backend) -> list[Sweeper]:
-    return [Moments(backend)]
+    return [Moments(backend), Erasures(backend)]
 
 
 class FollowingParts(NamedTuple):

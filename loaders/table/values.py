@@ -98,3 +98,8 @@ def _any_from_wire(value: WireValue) -> Json | OtherValue:
 def _number(text: str) -> int | Decimal:
     number = Decimal(text)
     return int(number) if number == number.to_integral_value() else number
+
+
+def attributes_of(item: Item) -> dict[str, Any]:
+    """The attributes of an item without its key."""
+    return {name: value for name, value in sorted(item.items()) if name not in {"PK", "SK"}}

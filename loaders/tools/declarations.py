@@ -368,6 +368,7 @@ _DECLARED = (
     Kind(codec=codecs.ACCESS_EVENT),
     Kind(codec=codecs.EVENT_CLAIM, refers=_claimed_event),
     Kind(codec=codecs.LOG_LEASE),
+    Kind(codec=codecs.ERASURE, refers=lambda found, _: [keys.owner(found.owner_id)]),
     Kind(codec=codecs.ACTIVITY),
     Kind(codec=codecs.LOCATION_FIGURES, invariant="I9", refers=lambda found, _: [keys.location(found.location_id)]),
     Kind(codec=codecs.OWNER_FIGURES, invariant="I9"),

@@ -31,8 +31,8 @@ from loaders.following.figures import Item as FigureItem
 from loaders.following.figures import item_of, part_changes, record_of
 from loaders.log import activities_of
 from loaders.table.positions import Key
-from loaders.table.values import Item
-from loaders.tools.findings import Finding, attributes_of, put_repair
+from loaders.table.values import Item, attributes_of
+from loaders.tools.findings import Finding, put_repair
 from loaders.tools.target import Target
 
 if TYPE_CHECKING:

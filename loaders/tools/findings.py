@@ -14,8 +14,6 @@ from loaders.table.values import Item
 if TYPE_CHECKING:
     from loaders.table.operations import Step, Transact
 
-_KEY = frozenset({"PK", "SK"})
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -38,11 +36,6 @@ class Finding:
     def place(self) -> str:
         """The key of the item that is wrong, without email addresses."""
         return f"{keys.shown(self.key.pk)} / {self.key.sk}"
-
-
-def attributes_of(item: Item) -> dict[str, Any]:
-    """The attributes of an item without its key."""
-    return {name: value for name, value in sorted(item.items()) if name not in _KEY}
 
 
 def put_repair(key: Key, found: Item | None, attributes: Mapping[str, Any], record: Item | None = None) -> Transact:

@@ -16,10 +16,10 @@ from domain.times import Instant
 from loaders import keys
 from loaders.codecs import RESERVATION_CLAIM, STORED_RESERVATION, WEBHOOK
 from loaders.table.positions import Key
-from loaders.table.values import Item
+from loaders.table.values import Item, attributes_of
 from loaders.tools.declarations import KINDS, Due, Dues, Kind, World, restored
 from loaders.tools.figures import figure_violations
-from loaders.tools.findings import Finding, attributes_of, put_repair, removal
+from loaders.tools.findings import Finding, put_repair, removal
 from loaders.tools.kinds import damage_of, kind_read_at
 from loaders.tools.partitions import Partition, partition_violations
 

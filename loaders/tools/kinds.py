@@ -35,7 +35,7 @@ _NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
 """The attribute that requests read of the kinds that have no codec."""
 _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
-    "place": "(?:LOCKER|LOCATION|OWNER|PUBLIC|APIKEY|WEBHOOK|CALLER)#[^#]+",
+    "place": "(?:LOCKER|LOCATION|OWNER|ACTOR|PUBLIC|APIKEY|WEBHOOK|CALLER)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
     **dict.fromkeys(("email", "code", "reference", "purpose", "claim", "recipient_hash"), ".+"),
 }

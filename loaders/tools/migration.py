@@ -20,7 +20,7 @@ from loaders.conversion import Codec
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
-from loaders.table.values import Item, any_item_from_wire
+from loaders.table.values import Item, any_item_from_wire, attributes_of
 from loaders.tools.converted_bookings import convert_bookings, convert_records, create_missing_owners
 from loaders.tools.converted_lockers import (
     Timelines,
@@ -32,7 +32,6 @@ from loaders.tools.converted_lockers import (
 )
 from loaders.tools.declarations import KINDS, World
 from loaders.tools.figures import convert_figures
-from loaders.tools.findings import attributes_of
 from loaders.tools.kinds import damage_of, kind_at
 from loaders.tools.pace import Pace
 from loaders.tools.table_state import Mark, TableProblemError, being_migrated, overtaken

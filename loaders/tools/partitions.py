@@ -31,10 +31,10 @@ from loaders.codecs import (
 )
 from loaders.conversion import Codec
 from loaders.table.positions import Key
-from loaders.table.values import Item
+from loaders.table.values import Item, attributes_of
 from loaders.tools.declarations import World, basis_of, restored
 from loaders.tools.expiry import is_expired
-from loaders.tools.findings import Finding, attributes_of, put_repair, removal
+from loaders.tools.findings import Finding, put_repair, removal
 from loaders.tools.kinds import PENDING, damage_of
 from loaders.writes.access_codes import claim_attributes, live_entry
 from loaders.writes.timeline import settled_guard

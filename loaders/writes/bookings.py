@@ -33,6 +33,7 @@ from loaders.writes.booking_steps import cancel_steps, decision_steps, request_s
 from loaders.writes.locations import check_location
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, optimistic_write
+from loaders.writes.owners import check_owner
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +71,8 @@ async def request_booking(backend: Backend, command: RequestBooking, principal: 
         if existing is not None:
             return _first_result(REQUESTED_BOOKING.decode(existing), content)
         check_location(refusal, command.location_id)
-        if "owner" not in refusal.failed:
-            raise TooManyPendingError(backend.most_pending_bookings) from None
-        raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
+        check_owner(refusal, command.owner_id)
+        raise TooManyPendingError(backend.most_pending_bookings) from None
     return booking
 
 

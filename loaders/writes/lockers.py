@@ -24,7 +24,7 @@ from domain.commands.lockers import (
     TransferLocker,
     UpdateLockerStatus,
 )
-from domain.errors import IdTakenError, NotFoundError, OverlapError
+from domain.errors import IdTakenError, OverlapError
 from domain.lifecycle import check_not_retired, check_transition, is_in_service
 from domain.models import (
     LocationId,
@@ -49,6 +49,7 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
+from loaders.writes.owners import check_owner
 from loaders.writes.several import check_distinct, written_each
 from loaders.writes.timeline import last_change_step
 
@@ -86,8 +87,7 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
         if first is not None:
             _require_change(principal, first.owner_id)  # it may have been transferred since
             return first
-        if "owner" in refusal.failed:
-            raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
+        check_owner(refusal, command.owner_id)
         check_location(refusal, command.location_id)
         raise
     return locker
@@ -172,8 +172,7 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
         require(may_transfer(principal, current.owner_id, command.new_owner_id), ("input", "newOwnerId"))
 
     def explain(refusal: TransactionRefusedError) -> None:
-        if "new owner" in refusal.failed:
-            raise NotFoundError(f"Owner {command.new_owner_id} does not exist.", ("input", "newOwnerId")) from None
+        check_owner(refusal, command.new_owner_id, "new owner", ("input", "newOwnerId"))
 
     values = {"owner_id": command.new_owner_id}
     kind = ActivityKind.LOCKER_TRANSFERRED

@@ -26,6 +26,7 @@ from domain.errors import (
     IdTakenError,
     NotFoundError,
     OverlapError,
+    OwnerErasedError,
     ReferenceTakenError,
     ReservationNotStartedError,
     ReservationOverError,
@@ -133,6 +134,8 @@ async def create_reservation(
         locker = _reservable_locker(context, command, principal)
         if owner is None:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
+        if owner.erasure_requested_at is not None:
+            raise OwnerErasedError(command.owner_id)
         now = backend.clock()
         live = ReservationStatus.ACTIVE
         reservation = record_from(

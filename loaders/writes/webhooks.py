@@ -54,6 +54,7 @@ from loaders.contracts.writing import WriteContract
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.log import Log
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
+from loaders.writes.owners import check_owner
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
@@ -124,10 +125,10 @@ async def create_webhook(backend: Backend, command: CreateWebhook, principal: Pr
         first = created_before(refusal, "webhook", WEBHOOK, content, taken)
         if first is not None:
             return _issued(backend, first, webhook.secret_id)
-        for name, target in (("owner", webhook.owner_id), ("location", webhook.location_id)):
-            if name in refusal.failed:
-                message = f"{name.title()} {target} does not exist."
-                raise NotFoundError(message, ("input", f"{name}Id")) from None
+        if webhook.owner_id is not None:
+            check_owner(refusal, webhook.owner_id)
+        if "location" in refusal.failed:
+            raise NotFoundError(f"Location {webhook.location_id} does not exist.", ("input", "locationId")) from None
         if "count" in refusal.failed:
             raise TooManyWebhooksError(MAX_WEBHOOKS) from None
         raise

@@ -29,6 +29,8 @@ class UserErrorCode(Enum):
     VERSION_CONFLICT = "The object was changed by someone else in the meantime."
     INVALID_TRANSITION = "The locker cannot change to the requested status."
     ID_TAKEN = "The id was used before with different content."
+    OWNER_ERASED = "The owner was erased, or is being erased: nothing can be made for it."
+    OWNER_IN_USE = "The owner has lockers, reservations, bookings or webhooks that must be ended before it is erased."
     EMAIL_TAKEN = "The email address belongs to another owner."
     LOCKER_IN_MAINTENANCE = "The locker is in maintenance and accepts no new reservations."
     LOCKER_RETIRED = "The locker was retired: it can be neither reserved nor changed."

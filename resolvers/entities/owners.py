@@ -15,7 +15,7 @@ from domain.times import Instant
 from loaders.contracts.activity import OWNER_ACTIVITY as OWNER_HISTORY
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
-from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, OWNERS, OWNERS_BY_NAME, SAVE_OWNER
+from loaders.contracts.owners import ERASE_OWNER, OWNER_BY_EMAIL, OWNER_BY_ID, OWNERS, OWNERS_BY_NAME, SAVE_OWNER
 from loaders.contracts.privacy import OWNER_ITEMS
 from loaders.contracts.reservations import OWNER_RESERVATIONS
 from loaders.contracts.webhooks import OWNER_WEBHOOKS
@@ -59,13 +59,19 @@ class Owner(Node):
 
     owner_id: strawberry.ID = column("Id of the owner.")
     kind: OwnerKind | None = column("Whether the owner is a person or an organization.", rule=PROFILE)
-    name: str | None = column("Name of the owner.", rule=PROFILE)
+    name: str | None = column("Name of the owner; empty if the owner was erased.", rule=PROFILE)
     email: str | None = column("Email address of the owner, as it was entered.", rule=PROFILE, optional=True)
     phone: str | None = column("Telephone number of the owner.", rule=PROFILE, optional=True)
     role: OwnerRole | None = column("Role of the owner.", rule=PROFILE)
     version: int | None = column(VERSION, rule=PROFILE)
     created_at: Instant | None = column("Time at which the owner was created.", rule=PROFILE)
     updated_at: Instant | None = column(CHANGED, rule=PROFILE)
+    erasure_requested_at: Instant | None = column(
+        "Time at which the erasure of the owner was requested.", rule=PROFILE, optional=True
+    )
+    erased_at: Instant | None = column(
+        "Time at which everything that told who the owner was had been erased.", rule=PROFILE, optional=True
+    )
     lockers: Connection[Locker] | None = pages(
         OWNER_LOCKERS,
         key="owner_id",
@@ -184,3 +190,12 @@ class OwnerMutations:
         description="Create an owner. Requires an admin.",
     )
     update_owner: Owner = write(SAVE_OWNER, OWNER_CHANGES, variant="update", description="Change an owner.")
+    erase_owner: Owner = write(
+        ERASE_OWNER,
+        ADMINS,
+        description="Erase everything that tells who an owner is: its name, email address and phone at once; within "
+        "minutes the recipients, references and metadata of its reservations, the descriptions of its bookings, its "
+        "notifications and its subjects in the log, in history, access codes and API keys. Its id stays. `erasedAt` "
+        "tells when that is done. Requires an admin. Refused while the owner has lockers that are not retired, live "
+        "reservations, open bookings or webhooks. A repeated request changes nothing.",
+    )

@@ -64,6 +64,7 @@ _NAMES: dict[str, tuple[Any, Any]] = {
     "code_id": ("c1", "c" * 64),
     "change": ("change-1", "c" * 64),
     "subject": ("root", "s" * 255),
+    "subjects": (["root"], [f"{number}{'😀' * 199}" for number in range(10)]),
     "name": ("A name", _NAME),
     "text": ("A text", _TEXT),
     "email": ("Ada@example.com", "a" * 64 + "@" + "b" * 185 + ".com"),

@@ -19,6 +19,7 @@ from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.maintenance import CONVERT_ITEMS, LOAD_DEMO_DATA
+from loaders.contracts.privacy import ERASE_ITEMS
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CREATE_RESERVATION
@@ -38,11 +39,12 @@ from tests.wire import Wire
 
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, ReadOne)]
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
-# Of what can be written in large numbers the examples write two; what a migration converts is of usual size in them.
+# Of what can be written in large numbers the examples write two; what is converted or erased is of usual size in them.
 PAIRS = {
     RECORD_EVENTS.id: 2 / RECORD_EVENTS.most_entries,
     LOAD_DEMO_DATA.id: 2 / LOAD_DEMO_DATA.most_steps,
     CONVERT_ITEMS.id: 1 / 300,
+    ERASE_ITEMS.id: 1 / 10,
 }
 
 

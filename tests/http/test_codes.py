@@ -56,6 +56,7 @@ FAILED: list[tuple[str, int, dict[str, Any]]] = [
     ("UNAVAILABLE", 503, {"query": OWNER, "variables": {"id": "stalled"}}),
     ("INTERNAL_SERVER_ERROR", 500, {"query": OWNER, "variables": {"id": "damaged"}}),
 ]
+ERASE_OWNER = mutation("eraseOwner", "owner { ownerId }")
 WINDOW = {"startAt": "2026-04-01T00:00:00Z", "endAt": "2026-04-02T00:00:00Z"}
 REVERSED = {"startAt": WINDOW["endAt"], "endAt": WINDOW["startAt"]}
 OF_L1 = {"lockerId": "l1", "ownerId": "ada"}
@@ -70,6 +71,8 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("INVALID_TRANSITION", 409, UPDATE_STATUS, {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 2}),
     ("ID_TAKEN", 409, CREATE_OWNER, {"ownerId": "ada", "kind": "USER", "name": "Another"}),
     ("EMAIL_TAKEN", 409, CREATE_OWNER, {"kind": "USER", "name": "Another", "email": "ADA@example.com"}),
+    ("OWNER_IN_USE", 409, ERASE_OWNER, {"ownerId": "ada"}),
+    ("OWNER_ERASED", 409, REGISTER_LOCKER, {"ownerId": "gone"}),
     ("LOCKER_IN_MAINTENANCE", 409, CREATE_RESERVATION, {"lockerId": "l2", "ownerId": "ada"} | WINDOW),
     ("LOCKER_RETIRED", 409, RENAME, {"lockerId": "l4", "alias": "New", "expectedVersion": 2}),
     ("RESERVATION_OVERLAP", 409, CREATE_RESERVATION, OF_L1 | WINDOW),
@@ -97,6 +100,8 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
     """A server with everything that it takes to be refused."""
     await api.owner("ada", email="ada@example.com")
     await api.owner("damaged")
+    await api.owner("gone")
+    await api.done(ERASE_OWNER, ownerId="gone")
     await api.locker("l1", "ada")
     await api.locker("l2", "ada")
     await api.mutate(UPDATE_STATUS, lockerId="l2", newStatus="MAINTENANCE", expectedVersion=1)

@@ -75,6 +75,7 @@ def test_every_kind_is_caused_by_mutations_that_exist_or_by_time() -> None:
     assert {kind for kind in ActivityKind if not kind.by} == {
         ActivityKind.RESERVATION_ENDED,
         ActivityKind.RESERVATION_OVERDUE,
+        ActivityKind.OWNER_ERASED,
     }
 
 

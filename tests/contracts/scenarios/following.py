@@ -8,14 +8,17 @@ from domain.models import LockerSize, LockerStatus
 from domain.times import LATEST
 from loaders import keys
 from loaders.backend import Backend
+from loaders.codecs import LOG_LEASE, LogLease
 from loaders.contracts.activity import MISSED_ACTIVITY
 from loaders.contracts.following import LOG_TAIL
+from loaders.following.erasures import Erasures
 from loaders.following.figures import FiguresFollower
 from loaders.following.followers import Fence
 from loaders.following.leases import Leases
+from loaders.table.operations import Action, Step, Transact
 from tests.contracts.samples import NOON, Names, at
-from tests.contracts.scenarios.actions import Call
-from tests.contracts.scenarios.lockers import LOCATION, OWNER
+from tests.contracts.scenarios.actions import Call, does, its
+from tests.contracts.scenarios.lockers import FOR_RECIPIENT, LOCATION, OTHER_OWNER, OWNER, PLACED
 
 
 def leases(*works: Callable[[Leases, dict[int, Any]], Any]) -> Call:
@@ -75,11 +78,30 @@ def counted(minutes: int) -> Call:
     return run
 
 
+async def settled(backend: Backend, _: Names) -> None:
+    """History is kept up to now."""
+    leases = [LogLease(shard=shard, number=1, counter=1, positions={"history": LATEST}) for shard in range(4)]
+    steps = [Step("item", Action.PUT, LOG_LEASE.key_of(one), LOG_LEASE.encode(one)) for one in leases]
+    await backend.store.transact(Transact("", tuple(steps)))
+
+
+async def sweep(backend: Backend, names: Names) -> None:
+    shard = keys.log_shard(names.other_owner)
+    await Erasures(backend).sweep(shard, backend.clock(), Fence(shard, 1))
+
+
+_ERASED = (
+    *(*PLACED, OTHER_OWNER, FOR_RECIPIENT),
+    *(does("releaseReservation"), does("eraseOwner", owner_id=its.other_owner, subjects=its.subjects)),
+)
+"""Without a reason there is no notification, which would be erased at the same moment as the reservation."""
+
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "take the first lease of a part of the log, and renew it": (TAKEN,),
     "take over a lease, and give it back": (TAKEN, leases(take, take, give_back)),
     "count the first activities": (LOCATION, counted(0)),
     "count further activities": (LOCATION, counted(0), counted(1)),
+    "erase what is left of an owner": (*_ERASED, settled, sweep),
     LOG_TAIL.purpose: (OWNER, tail(consistent=False)),
     MISSED_ACTIVITY.purpose: (OWNER, missed),
     f"{LOG_TAIL.purpose}, all since a position": (OWNER, tail(consistent=True)),
