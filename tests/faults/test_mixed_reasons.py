@@ -17,8 +17,8 @@ LOCKER = {"lockerId": "new", "ownerId": "ada", "alias": "A"}
 RESERVATION = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
 EVENT = {"eventId": "e", "lockerId": "l1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
 MIXED = [
-    (CREATE_OWNER, OWNER, (CONFLICT, FAILED)),
-    (CREATE_OWNER, OWNER, (FAILED, CONFLICT)),
+    (CREATE_OWNER, OWNER, (CONFLICT, NONE, FAILED)),
+    (CREATE_OWNER, OWNER, (FAILED, NONE, CONFLICT)),
     (REGISTER_LOCKER, LOCKER, (CONFLICT, FAILED, NONE)),
     (REGISTER_LOCKER, LOCKER, (FAILED, CONFLICT, NONE)),
     (REGISTER_LOCKER, LOCKER, (SLOW, NONE, FAILED)),

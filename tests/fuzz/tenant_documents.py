@@ -29,7 +29,7 @@ _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
     1: "viewer locations pendingBookings apiKey apiKeys activity locationFigures locationUsage webhook webhooks "
-    "callerBudgets owners ownersByName search lockers overdueReservations",
+    "callerBudgets owners ownersByName search lockers overdueReservations reservationsOfRecipient",
 }
 _TIMES = 4 * FACTOR
 COUNTS = {name: _TIMES * share for share, names in _SHARES.items() for name in names.split()} | {

@@ -149,7 +149,7 @@ async def test_a_canceled_mutation_has_one_effect_when_repeated(open_api: OpenAp
     async with open_api() as api:
         answer = (await ask(api, CREATE_OWNER, input=values)).json()
     assert answer["data"]["createOwner"] == {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}
-    assert [key for key in await dump() if key[0] == "OWNER#ada"] == [("OWNER#ada", "META")]
+    assert [key for key in await dump() if key[0] == "OWNER#ada"] == [("OWNER#ada", "META"), ("OWNER#ada", "NAME")]
 
 
 async def test_a_body_that_does_not_arrive_counts_towards_the_deadline(open_api: OpenApi) -> None:
