@@ -87,6 +87,8 @@ OWNER_BY_EMAIL = ReadOne(
     hot_partition="Low: addresses spread over partitions.",
 )
 
+_ERASED_BYTES = 1000
+"""Of an owner that has no texts any more."""
 _CHANGED = update("owner", OWNER, "#version = :expectedVersion", index_writes=1)
 _OLD_CLAIM = delete(
     "old claim",
@@ -154,8 +156,8 @@ FINISH_ERASURE = WriteContract(
     reads=(ItemRead("owner", OWNER),),
     rounds=3,
     steps=(
-        _CHANGED,
-        _NAME,
+        replace(_CHANGED, item_bytes=_ERASED_BYTES),
+        replace(_NAME, item_bytes=_ERASED_BYTES),
         delete("task", ERASURE, "#requestedAt = :requestedAt"),
     ),
     most_steps=3,
