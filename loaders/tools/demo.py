@@ -44,10 +44,18 @@ from domain.models import (
     ReservationId,
     ReservationStatus,
 )
-from domain.schedule import has_ended, outcome_of, slot_name
+from domain.schedule import has_ended, occupies, outcome_of, slot_name
 from domain.times import Instant, shift
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, BOOKING, GUARD, STORED_LIVE_RESERVATION, STORED_RESERVATION, Guard
+from loaders.codecs import (
+    ACCESS_EVENT,
+    BOOKING,
+    GUARD,
+    OVERDUE_STAY,
+    STORED_LIVE_RESERVATION,
+    STORED_RESERVATION,
+    Guard,
+)
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.contracts.writing import new_items
 from loaders.table.client import Store
@@ -58,6 +66,7 @@ from loaders.tools.demo_history import Piece, by_admin, by_owner, history
 from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.tools.kinds import PENDING
 from loaders.writes.lockers import register_steps
+from loaders.writes.moments import overdue_stay
 from loaders.writes.owners import create_steps as create_owner
 from loaders.writes.reservation_steps import create_steps, details_of, hashed, slot_of
 from loaders.writes.timeline import ReservationContext
@@ -243,20 +252,31 @@ def _locker_piece(
     now: Instant,
     ring: CodeRing | None,
 ) -> Piece:
-    features = list(locker.features) or None
-    content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
-    new = replace(locker, status=LockerStatus.AVAILABLE, version=1)
-    piece = new_items(register_steps(locker, content))
-    actor = by_owner(locker.owner_id)
-    piece += history(midnight, locker.created_at, actor, locker_happening(ActivityKind.LOCKER_REGISTERED, new))
-    if locker.version > 1:
-        happening = locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, locker, new)
-        piece += history(midnight, locker.updated_at, actor, happening)
+    reservations: list[Reservation] = []
     if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
+        if locker.status is LockerStatus.OCCUPIED:
+            locker = _overdue(locker, reservations[0])
+    features = list(locker.features) or None
+    content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
+    new = replace(locker, status=LockerStatus.AVAILABLE, version=1, occupied_by=None, overdue_since=None)
+    piece = new_items(register_steps(locker, content))
+    registered = locker_happening(ActivityKind.LOCKER_REGISTERED, new)
+    piece += history(midnight, locker.created_at, by_owner(locker.owner_id), registered)
+    if locker.version > 1:
+        user = locker.owner_id if locker.occupied_by is None else reservations[0].owner_id
+        changed = locker_happening(ActivityKind.LOCKER_STATUS_CHANGED, replace(locker, overdue_since=None), new)
+        changed = replace(changed, reserver_id=None if user == locker.owner_id else user)
+        piece += history(midnight, locker.updated_at, by_owner(user), changed)
+    if reservations:
         piece += _timeline(locker, reservations, number, midnight, now, ring)
         piece += [item for made in reservations for item in _reservation_history(made, locker, midnight)]
     return piece
+
+
+def _overdue(locker: Locker, stay: Reservation) -> Locker:
+    """The locker as a reservation has left it that started, and has ended without a release."""
+    return replace(locker, occupied_by=stay.reservation_id, overdue_since=stay.end_at, updated_at=stay.start_at)
 
 
 def _reservation_history(made: Reservation, locker: Locker, midnight: Instant) -> Piece:
@@ -268,7 +288,10 @@ def _reservation_history(made: Reservation, locker: Locker, midnight: Instant) -
         piece += history(midnight, made.started_at, actor, started)
     if has_ended(made, midnight):
         ended = reservation_happening(ActivityKind.RESERVATION_ENDED, made, locker)
-        piece += history(midnight, made.end_at, None, replace(ended, outcome=outcome_of(made, locker)))
+        happenings = [replace(ended, outcome=outcome_of(made, locker))]
+        if occupies(made, locker):
+            happenings.append(replace(ended, kind=ActivityKind.RESERVATION_OVERDUE))
+        piece += history(midnight, made.end_at, None, *happenings)
     return piece
 
 
@@ -359,6 +382,9 @@ def _timeline(
             ended = replace(stored, ended_as=outcome_of(reservation, locker))
             items[record] = STORED_RESERVATION.encode(ended)
             items[STORED_LIVE_RESERVATION.key_of(ended)] = STORED_LIVE_RESERVATION.encode(replace(ended, slot=None))
+            if occupies(reservation, locker):
+                stay = overdue_stay(reservation)
+                items[OVERDUE_STAY.key_of(stay)] = OVERDUE_STAY.encode(stay)
         guard = Guard(revision=count + 1)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())

@@ -14,11 +14,14 @@ from loaders.table.positions import Key
 from loaders.tools.demo import DemoShape, demo_pieces, load_demo
 from loaders.tools.kinds import kind_at
 from tests import figures
+from tests.api import Api
 from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
 from tests.migrating import delete
+from tests.reservations import RELEASE
 from tests.tables import PlainClient
 
+OVERDUE = "{ overdueReservations { nodes { lockerId reservationId overdueSince locker { overdueSince } } } }"
 SMALL, LARGE = DemoShape(2, 4, 8), DemoShape(2, 4, 300)
 
 
@@ -101,6 +104,16 @@ def test_the_demo_has_places_of_all_zones_bookings_of_all_states_and_days_both_f
         slots = [slot for slot in items.values() if slot["entityType"] == "CALENDAR_SLOT"]
         days = Counter(slot["date"] for slot in slots if slot["locationId"] == location["locationId"])
         assert set(days.values()) == {1, 2}, location["code"]
+
+
+async def test_the_demo_has_an_overdue_stay_that_a_release_ends(api: Api, backend: Backend, dump: Dump) -> None:
+    await load_demo(backend.store, SMALL, NOW, lambda _: None)
+    (late,) = (await api.run(OVERDUE))["overdueReservations"]["nodes"]
+    assert late["overdueSince"] == late["locker"]["overdueSince"] < NOW
+    await api.done(RELEASE, lockerId=late["lockerId"], reservationId=late["reservationId"])
+    assert (await api.run(OVERDUE))["overdueReservations"]["nodes"] == []
+    await figures.follow(backend)
+    check_invariants(await dump(), NOW)
 
 
 def test_demo_data_of_a_day_differs_only_in_which_reservation_is_next() -> None:
