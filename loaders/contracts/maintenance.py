@@ -1,6 +1,6 @@
 """Contracts that only commands use; no request of the API does."""
 
-from loaders.codecs import RESERVATION_CLAIM, TABLE_STATE
+from loaders.codecs import RESERVATION_CLAIM, RESERVATION_DETAILS, TABLE_STATE
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.scanning import ReadItems, ReadTable
 from loaders.contracts.write_parts import AS_READ, IS_NEW, check, delete, put, update
@@ -97,8 +97,7 @@ EXPIRE_ITEM = WriteContract(
     id="QC-116",
     purpose="Delete an expired item",
     steps=(
-        delete("expired item", Key, "#expiresAt <= :now"),
-        delete("outdated item", Key, AS_READ, when="it is older than the settings let it be kept"),
+        delete("expired item", Key, AS_READ),
         update("claim", RESERVATION_CLAIM, "attribute_exists(#PK)", when="these are details of a reservation"),
     ),
     most_steps=2,
@@ -107,5 +106,5 @@ EXPIRE_ITEM = WriteContract(
     "what was to be kept longer when it was written. An item that was renewed since it was read stays.",
     cardinality="One item; of details, the claim of the reservation knows that they are gone.",
     hot_partition="The items of one partition follow one another; the rate is limited.",
-    item_bytes=800,
+    item_bytes=RESERVATION_DETAILS.largest,
 )

@@ -13,7 +13,6 @@ from loaders.codecs import ACCESS_EVENT, ACTIVITY, EVENT_CLAIM, LOG_ENTRY, RECIP
 from loaders.contracts.maintenance import EXPIRE_ITEM, EXPIRY_SCAN
 from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
 from loaders.tools.pace import Pace
 
@@ -52,14 +51,10 @@ async def expire_items(store: DynamoStore, backend: Backend, *, items_per_second
 
 
 async def _deleted(store: DynamoStore, item: Item, now: Instant) -> bool:
-    key, seconds = Key.of_item(item), to_seconds(now)
-    if is_expired(item, now):
-        steps = [EXPIRE_ITEM.step("expired item", key, now=seconds)]
-    else:
-        steps = [EXPIRE_ITEM.as_read_step("outdated item", item)]
-        if item["entityType"] == RESERVATION_DETAILS.entity_type:
-            claim = (item["lockerId"], item["reservationId"])
-            steps.append(EXPIRE_ITEM.step("claim", claim, {"detailsUntil": seconds}))
+    steps = [EXPIRE_ITEM.as_read_step("expired item", item)]
+    if item.get("entityType") == RESERVATION_DETAILS.entity_type and not is_expired(item, now):
+        claim = (item["lockerId"], item["reservationId"])
+        steps.append(EXPIRE_ITEM.step("claim", claim, {"detailsUntil": to_seconds(now)}))
     try:
         await store.transact(EXPIRE_ITEM.transact(*steps))
     except TransactionRefusedError:

@@ -169,6 +169,8 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
             reservationId="{reservation}",
             startAt="2026-01-01T00:00:00.000Z",
             recipientName="{text}",
+            recipientEmail="{text}",
+            recipientPhone="{text}",
         ),
         expire_outdated,
     ),
