@@ -17,6 +17,7 @@ from tests.reservations import CANCEL, RELEASE, START
 
 ANY = mutation("reserveAnyLocker", "reservation { lockerId }")
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
+ERASE = mutation("eraseOwner", "owner { ownerId }")
 SET_BUDGET = mutation("setCallerBudget", "callerBudget { burst }")
 
 
@@ -73,6 +74,8 @@ async def fill(api: Api, clock: Clock, backend: Backend) -> None:
     )
     await api.done(SET_BUDGET, keyId="key1", unitsPerMinute=600)
     await api.done(SET_BUDGET, subject="ada", unitsPerMinute=60)
+    await api.owner("gone")
+    await api.done(ERASE, ownerId="gone", subjects=["gone@idp.example"])
     await api.event("l1", eventId="e1", metadata={"battery": 80})
     await use_codes(api, place)
     await webhooks.create(api, "w1", ownerId="bob", description="Orders", kinds=["RESERVATION_CREATED"])
