@@ -6,10 +6,12 @@ import pytest
 import pytest_asyncio
 
 from domain.authorization import Scope
+from loaders.backend import Backend
 from tests import principals, webhooks
 from tests.api import CREATE_RESERVATION, Api, unchanged
 from tests.conftest import Dump
 from tests.full_table import CREATE_KEY
+from tests.history import keep_history
 from tests.places import book, create_location, ulid
 from tests.tables import put
 from tests.wire import Wire
@@ -139,8 +141,28 @@ async def test_only_staff_may_search_and_support_finds_no_api_keys(world: Api, w
             (error,) = (await world.by(caller).send(SEARCH, text=TEXT))["errors"]
             assert error["extensions"]["code"] == "FORBIDDEN"
             assert not wire.operations
+        wire.reset()
         shown = await found(world.by(principals.SUPPORT), TEXT, first=25)
     assert shown == [hit for hit in ALL if hit[0] != "ApiKey"]
+    # It is not read, since the cost of the request would tell whether it exists.
+    assert not [key for call in wire.calls for key in call.keys if key[0].startswith("APIKEY#")]
+
+
+async def test_the_cost_of_a_search_does_not_tell_support_what_happened_to_api_keys(
+    world: Api, backend: Backend
+) -> None:
+    await keep_history(backend.store)
+    log = await world.run("{ activity(first: 100) { nodes { id kind } } }")
+    ids = {entry["kind"]: entry["id"] for entry in log["activity"]["nodes"]}
+    headers = {**world.by(principals.SUPPORT).headers, "SmartLocker-Cost": "1"}
+    for kind, is_seen in (("OWNER_CREATED", True), ("API_KEY_CREATED", False)):
+        body = {
+            "query": "query ($text: String!) { search(text: $text) { node { id } } }",
+            "variables": {"text": ids[kind]},
+        }
+        answer = (await world.client.post("/graphql", json=body, headers=headers)).json()
+        assert answer["data"]["search"] == ([{"node": {"id": ids[kind]}}] if is_seen else [])
+        assert (answer["extensions"]["cost"]["actual"] is not None) == is_seen
 
 
 async def test_an_address_and_a_number_that_moved_on_between_two_reads_are_not_found(

@@ -52,12 +52,14 @@ class BoundSearch:
     named: Named | None
     """The object whose global id the text is."""
     size: int
+    types: tuple[str, ...]
+    """The types of `_BY_ID` that the caller may see: others are not read."""
 
     @property
     def keys(self) -> list[tuple[Codec[Any], tuple[str]]]:
         """The items whose keys the text can be a part of."""
         told = self.told
-        keys = [(codec, told.id) for codec in _BY_ID.values()]
+        keys = [(_BY_ID[type_name], told.id) for type_name in self.types]
         keys += [(EMAIL_CLAIM, told.email), (LOCATION_CODE, told.code)]
         return [(codec, (text,)) for codec, text in keys if text is not None]
 
@@ -92,7 +94,8 @@ class Search(Reading):
             told = meanings_of(values["text"])
         except ValueError as error:
             raise BadInputError(f"text {error}", ("text",)) from error
-        return BoundSearch(told, named_by(told.name), first)
+        types = tuple([name for name in _BY_ID if NODE_KINDS[name].rule.admits(request.principal)])
+        return BoundSearch(told, named_by(told.name), first, types)
 
     def price(self, step: FieldStep, parents: int, bound: BoundSearch) -> list[Charge]:
         """See Reading: one request for all keys, a Query for each list, and what the claims that they find name."""
@@ -116,7 +119,7 @@ class Search(Reading):
     def price_key(self, bound: BoundSearch) -> Hashable:
         told, named = bound.told, bound.named
         forms = tuple([text is None for text in (told.id, told.email, told.phone, told.code, told.reference)])
-        return bound.size, forms, None if named is None else named.kind.type_name
+        return bound.size, bound.types, forms, None if named is None else named.kind.type_name
 
     def below(self, parents: int, bound: BoundSearch, type_name: str) -> int:
         return parents * bound.size
@@ -193,9 +196,11 @@ class _Hits:
         for one in found:
             if isinstance(one, DamagedItemError):
                 self._damage = one
-            elif isinstance(one, Exception) and not isinstance(one, ForbiddenError):
+            elif isinstance(one, ForbiddenError):
+                self._request.has_hidden = True
+            elif isinstance(one, Exception):
                 raise one
-            elif _is_shown(one) and kind.rule.admits(principal) and kind.rule.permits(principal, one):
+            elif one is not None and kind.rule.admits(principal) and kind.rule.permits(principal, one):
                 hit = self._hits.setdefault(kind.global_id(one, self._request), Hit([], one))
                 if match not in hit.matched_by:
                     hit.matched_by.append(match)
@@ -204,10 +209,6 @@ class _Hits:
         shown = WholeList([*self._hits.values()][:size])
         shown.damage = self._damage or damage
         return shown
-
-
-def _is_shown(one: Any) -> bool:
-    return not isinstance(one, Exception | None)
 
 
 def _is_reached(owner: Owner | Exception | None, told: Meanings) -> bool:
