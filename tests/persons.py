@@ -46,6 +46,7 @@ async def live(api: Api, backend: Backend) -> None:
     await api.done(RELEASE, lockerId="l1", reservationId="r1", reason="Pia is ill")
     named = await api.run('{ reservationByReference(ownerId: "pia", reference: "order-4711-2") { lockerId } }')
     await pia.done(CANCEL, **named["reservationByReference"], reservationId="r2", reason="Pia overslept")
+    await pia.done(codes.PROVISION, lockerId="l2", generation=1)
     await pia.done(RETIRE, lockerId="l2", expectedVersion=2)
     await places.book(pia, "b1", ownerId="pia", date="2026-03-01", description="party of Pia")
     await places.approve(api, "b1")
@@ -55,8 +56,19 @@ async def live(api: Api, backend: Backend) -> None:
     await pia.done(webhooks.DELETE, webhookId="w1")
     await api.by(PIA_AS_ADMIN).done(UPDATE_PLACE, locationId=place, expectedVersion=1, name="New")
     await api.by(PIA_AS_ADMIN).done(mutation("createApiKey", "apiKey { keyId }"), **API_KEY)
+    await pia_decides(api.by(PIA_AS_ADMIN), api)
     await api.done(SET_BUDGET, subject=SUBJECT, unitsPerMinute=6000, burst=6000)
     await keep_history(backend.store)
+
+
+async def pia_decides(pia: Api, api: Api) -> None:
+    """As an admin, Pia decides a booking, tries and shows a code, and provisions the device of somebody else."""
+    await places.book(api, "b2")
+    await pia.done(places.APPROVE, bookingId="b2", expectedVersion=1)
+    digits = await codes.create(pia, "c2", "ONE_TIME")
+    await pia.done(codes.VERIFY, lockerId="l1", digits=codes.wrong(digits), attemptId="a2")
+    await pia.done(codes.REVEAL, codeId="c2", lockerId="l1")
+    await pia.done(codes.PROVISION, lockerId="l1", generation=1)
 
 
 API_KEY = {"keyId": "k1", "name": "A shop", "role": "PARTNER", "ownerIds": ["ada"], "scopes": ["OWNERS_READ"]}

@@ -95,7 +95,8 @@ ITEMS_AS_THEY_ARE = ReadItems(
     id="QC-209",
     purpose="Read the items that belong to one that must be erased",
     note="Only the sweeper that erases an owner uses it: for the records, copies and claims of a reservation or a "
-    "booking, the copies of an activity in histories and in the log, and for access codes, API keys and webhooks.",
+    "booking, the copies of an activity in histories and in the log, and for access codes, doors, API keys and "
+    "webhooks.",
     cardinality="Up to 100 keys in a request.",
     hot_partition="Low: the items of one reservation, booking or activity.",
 )

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from domain.activity import PastActivity, history_places
+from domain.activity import ActivityKind, PastActivity, history_places
 from domain.bookings import is_open_booking, slots_in
-from domain.models import LockerStatus, OwnerId, ReservationStatus
+from domain.models import LockerStatus, OwnerId, ReservationStatus, door_of
 from domain.times import Instant
 from loaders import keys
 from loaders.codecs import ACTIVITY
@@ -55,6 +55,13 @@ def activity_keys(activity: PastActivity) -> list[Key]:
     return [*(keys.log_entry(shard, at, entry_id) for shard in range(keys.LOG_SHARDS)), *copies]
 
 
+def keys_acted_on(activity: PastActivity) -> list[Key]:
+    """The access code of an activity, or the record of the door that got a device: they name who did it, too."""
+    if activity.kind is ActivityKind.DEVICE_PROVISIONED:
+        return [keys.code_door(door_of(activity.locker_id, activity.location_id))]
+    return [] if activity.code_key is None else [keys.access_code(*activity.code_key)]
+
+
 def keys_with(item: StoredItem) -> list[Key]:
     """The items that are erased together with one that is stored under an owner; none where nothing is personal."""
     if item.reservation is not None:
@@ -75,8 +82,7 @@ def keys_with(item: StoredItem) -> list[Key]:
             *(keys.calendar_slot(booked.location_id, booked.date, slot) for slot in slots_in(booked.duration)),
         ]
     if item.kind == ACTIVITY.entity_type:
-        code = None if (activity := activity_in(item)) is None else activity.code_key
-        return [] if code is None else [keys.access_code(*code)]
+        return [] if (activity := activity_in(item)) is None else keys_acted_on(activity)
     if item.kind == "NOTIFICATION":
         content: Mapping[str, Any] = item.content
         return [keys.notification(item.owner_id, content["createdAt"], content["notificationId"])]
@@ -121,10 +127,19 @@ class Eraser:
         return _without(item, "alias", "lastChange") | _next_version(item) | _no_fingerprint(item)
 
     def _booking(self, item: Item, _: Key) -> Item:
+        if item["ownerId"] != self._owner_id:
+            return self._decided(item)
         if item["description"] == ERASED:
             return item
         changed = _without(item, "reason", "decidedBySubject", "lastChange") | _next_version(item)
         return changed | _no_fingerprint(item) | {"description": ERASED}
+
+    def _decided(self, item: Item) -> Item:
+        """The booking of somebody else: it still has somebody who decided it."""
+        subject = item.get("decidedBySubject")
+        if subject not in self._subjects:
+            return item
+        return _without(item, "lastChange") | _next_version(item) | {"decidedBySubject": self._other(subject)}
 
     def _half_day(self, item: Item, root: Key) -> Item:
         return {**item, "title": ERASED} if root == keys.booking(item.get("bookingId")) else item  # type: ignore[arg-type]
@@ -139,6 +154,9 @@ class Eraser:
         if item["ownerId"] == self._owner_id:
             changed = _without(changed, "label") | _no_fingerprint(item)
         return changed
+
+    def _door(self, item: Item, _: Key) -> Item:
+        return {**item, "provisionedBy": self._other(item["provisionedBy"])} if "provisionedBy" in item else item
 
     def _activity(self, item: Item, _: Key) -> Item:
         if item.get("actorOwnerId") != self._owner_id:
@@ -176,6 +194,7 @@ class Eraser:
         "CALENDAR_SLOT": _half_day,
         **dict.fromkeys(("LOCKER", "OWNER_LOCKER", "LOCATION_LOCKER"), _locker),
         "ACCESS_CODE": _code,
+        "CODE_DOOR": _door,
         **dict.fromkeys(("ACTIVITY", "LOG_ENTRY"), _activity),
         "API_KEY": _created,
         "WEBHOOK": _webhook,

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import GRACE, reservation_purpose
-from domain.activity import ActivityKind, Happening
+from domain.activity import ActivityKind, Happening, PastActivity
 from domain.changes import revised
-from domain.models import Owner
+from domain.models import Owner, door_of
 from domain.times import Instant, shift
 from loaders import keys
 from loaders.backend import Backend
@@ -45,6 +45,7 @@ from loaders.following.erased_items import (
     activity_in,
     activity_keys,
     check_unused,
+    keys_acted_on,
     keys_by_recipient,
     keys_with,
     pseudonym_of,
@@ -110,8 +111,8 @@ class Erasures:
 
     async def _page(self, task: Erasure, now: Instant) -> Erasure:
         """One page of a stage; after the last one, the next stage."""
-        eraser = Eraser(task.owner_id, frozenset(task.subjects))
         if task.stage == len(_STAGES):
+            eraser = Eraser(task.owner_id, frozenset(task.subjects))
             await self._erase_each(eraser, [[key] async for key in self._listed()])
             return replace(task, stage=task.stage + 1)
         within = _STAGES[task.stage](task)
@@ -128,14 +129,27 @@ class Erasures:
             if len(subjects) > len(task.subjects):  # before they are erased, since nothing else tells them
                 task = replace(task, subjects=tuple(subjects)[:_MOST_SUBJECTS])
                 await self._keep(task)
+            eraser = Eraser(task.owner_id, frozenset(subjects))
+            decided = [await self._decided(one) for one in own]
+            groups = [*decided, *map(keys_acted_on, own)]
+            await self._erase_each(eraser, filter(None, groups))
             await self._erase_each(eraser, map(activity_keys, own))
         else:
+            eraser = Eraser(task.owner_id, frozenset(task.subjects))
             for item in items:
                 check_unused(item, now)
-            groups = await together([self._group(item) for item in items], asyncio.Semaphore(_AT_ONCE))
-            await self._erase_each(eraser, [group for found_by in groups for group in found_by])
+            found_by = await together([self._group(item) for item in items], asyncio.Semaphore(_AT_ONCE))
+            await self._erase_each(eraser, [group for groups in found_by for group in groups])
         position = None if is_all else found[-1][0].sk
         return replace(task, stage=task.stage + is_all, position=position)
+
+    async def _decided(self, activity: PastActivity) -> list[Key]:
+        """The keys of a booking of somebody else that the owner has decided."""
+        if activity.kind not in {ActivityKind.BOOKING_APPROVED, ActivityKind.BOOKING_REJECTED}:
+            return []
+        found: list[Any] = await self._read([keys.booking(activity.booking_id)])  # type: ignore[arg-type]
+        copies = [keys.owner_booking(one["ownerId"], one["date"], one["bookingId"]) for one in found]
+        return [keys.booking(one["bookingId"]) for one in found] + copies
 
     async def _group(self, item: StoredItem) -> list[list[Key]]:
         """The keys of items that are erased together with one that is stored under the owner."""
@@ -157,7 +171,8 @@ class Erasures:
             location_id: Any = found.get("locationId")
             copies = [keys.owner_locker(item.owner_id, item.content["lockerId"])]
             copies += [] if location_id is None else [keys.location_locker(location_id, item.content["lockerId"])]
-            return [[locker, *copies], *await self._codes(LOCKER_ACCESS_CODES, item.content["lockerId"])]
+            codes = await self._codes(LOCKER_ACCESS_CODES, item.content["lockerId"])
+            return [[locker, *copies], [keys.code_door(door_of(item.content["lockerId"], None))], *codes]
         return [together_with] if together_with else []
 
     async def _codes(self, contract: ReadPage[Any], *key: Any) -> list[list[Key]]:

@@ -307,7 +307,7 @@ async def _denial(
     else:
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
     place = await read_place(backend.store, contract, command, principal)
-    failed = (principal.subject, AccessResult.FAIL)
+    failed = (principal.owner_id or principal.subject, AccessResult.FAIL)
     denied = _event(backend, command, now, AccessAction.DENIED, *failed)
     steps.append(contract.record_step("event", denied))
     happenings = [door_happening(ActivityKind.ACCESS_CODE_DENIED, place, denied)]
