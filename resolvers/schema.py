@@ -90,6 +90,7 @@ _PLURALS = {
     "LocationUsage": "usages of locations",
     "StoredItem": "stored items",
     "WebhookDelivery": "deliveries of webhooks",
+    "RecipientReservation": "reservations for a recipient",
     "OverdueReservation": "overdue reservations",
 }
 

@@ -100,3 +100,10 @@ def test_a_field_that_only_a_rule_makes_null_says_so() -> None:
                 lists.add(field.name)
     assert {"Locker.version", "Owner.name", "Location.managerId"} < hidden
     assert {"Owner.lockers", "Locker.busy", "CalendarEvent.accessCodes"} < lists
+
+
+def test_pages_of_things_with_names_of_several_words_are_described_in_words() -> None:
+    for name, text in PARTS:
+        item = name.removesuffix("Connection")
+        if item != name and not item.istitle():
+            assert f"{item}s".lower() not in str(text), name
