@@ -14,7 +14,7 @@ EMAIL, SUBJECT, ADMIN_SUBJECT = "Pia.Rossi@example.com", "pia@idp.example", "pia
 SECRETS = (
     *("Pia Rossi", EMAIL, EMAIL.lower(), "pia rossi", "+39 06 5550199", "39065550199", SUBJECT, ADMIN_SUBJECT),
     *("Rosa Bianchi", "rosa@example.com", "order-4711", "gift for Rosa", "Pia is ill", "locker for Pia's things"),
-    *("party of Pia", "code for Rosa", "Pia overslept", "pia-hook", "hook of Pia", "seen by Pia"),
+    *("party of Pia", "code for Rosa", "Pia overslept", "pia-hook", "hook of Pia", "seen by Pia", "lent by Pia"),
 )
 PIA, PIA_AS_ADMIN = replace(owner("pia"), subject=SUBJECT), replace(admin("pia"), subject=ADMIN_SUBJECT)
 CREATE_RESERVATION = mutation("createReservation", "reservation { reservationId }")
@@ -47,6 +47,7 @@ async def live(api: Api, backend: Backend) -> None:
     named = await api.run('{ reservationByReference(ownerId: "pia", reference: "order-4711-2") { lockerId } }')
     await pia.done(CANCEL, **named["reservationByReference"], reservationId="r2", reason="Pia overslept")
     await pia.done(codes.PROVISION, lockerId="l2", generation=1)
+    await api.by(device("l2")).event("l2", eventId="e2", actorId="pia", metadata={"note": "lent by Pia"})
     await pia.done(RETIRE, lockerId="l2", expectedVersion=2)
     await places.book(pia, "b1", ownerId="pia", date="2026-03-01", description="party of Pia")
     await places.approve(api, "b1")

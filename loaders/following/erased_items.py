@@ -129,7 +129,7 @@ class Eraser:
     def _booking(self, item: Item, _: Key) -> Item:
         if item["ownerId"] != self._owner_id:
             return self._decided(item)
-        if item["description"] == ERASED:
+        if item["description"] == ERASED and not item.keys() & {"reason", "decidedBySubject"}:
             return item
         changed = _without(item, "reason", "decidedBySubject", "lastChange") | _next_version(item)
         return changed | _no_fingerprint(item) | {"description": ERASED}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from domain.access_codes import GRACE, reservation_purpose
 from domain.activity import ActivityKind, Happening, PastActivity
 from domain.changes import revised
-from domain.models import Owner, door_of
-from domain.times import Instant, shift
+from domain.models import LockerId, Owner, OwnerId, door_of
+from domain.times import EARLIEST, LATEST, Instant, shift
 from loaders import keys
 from loaders.backend import Backend
 from loaders.codecs import ACCESS_EVENT, Erasure
@@ -157,12 +157,7 @@ class Erasures:
         if made is not None:
             codes = await self._codes(PURPOSE_ACCESS_CODES, reservation_purpose(made.locker_id, made.reservation_id))
             window = (made.start_at, shift(made.end_at, GRACE))
-            events = [
-                [ACCESS_EVENT.key_of(event), keys.door_event_claim(event.door, event.event_id)]
-                async for event in self._each(LOCKER_EVENTS, made.locker_id, *window)
-                if event.actor_id == made.owner_id
-            ]
-            return [together_with, *codes, *events]
+            return [together_with, *codes, *await self._events(item.owner_id, made.locker_id, *window)]
         if item.booking is not None:
             return [together_with, *await self._codes(PURPOSE_ACCESS_CODES, item.booking.booking_id)]
         if item.kind == "OWNER_LOCKER":
@@ -172,8 +167,16 @@ class Erasures:
             copies = [keys.owner_locker(item.owner_id, item.content["lockerId"])]
             copies += [] if location_id is None else [keys.location_locker(location_id, item.content["lockerId"])]
             codes = await self._codes(LOCKER_ACCESS_CODES, item.content["lockerId"])
-            return [[locker, *copies], [keys.code_door(door_of(item.content["lockerId"], None))], *codes]
+            events = await self._events(item.owner_id, item.content["lockerId"], EARLIEST, LATEST)
+            return [[locker, *copies], [keys.code_door(door_of(item.content["lockerId"], None))], *codes, *events]
         return [together_with] if together_with else []
+
+    async def _events(self, actor_id: OwnerId, locker_id: LockerId, *window: Instant) -> list[list[Key]]:
+        return [
+            [ACCESS_EVENT.key_of(event), keys.door_event_claim(event.door, event.event_id)]
+            async for event in self._each(LOCKER_EVENTS, locker_id, *window)
+            if event.actor_id == actor_id
+        ]
 
     async def _codes(self, contract: ReadPage[Any], *key: Any) -> list[list[Key]]:
         return [[keys.access_code(code.door, code.code_id)] async for code in self._each(contract, *key)]

@@ -37,7 +37,10 @@ PROFILE = "name email phone role version erasureRequestedAt erasedAt"
 ERASE = mutation("eraseOwner", f"owner {{ {PROFILE} }}")
 OWNER = f'{{ owner(ownerId: "pia") {{ {PROFILE} }} }}'
 BLANK = {"name": "", "email": None, "phone": None, "role": "USER", "version": 2, "erasedAt": None}
-ELSEWHERE = {EMAIL.lower(), "pia rossi", "39065550199", ADMIN_SUBJECT, "seen by Pia", "pia-hook", "hook of Pia"}
+ELSEWHERE = {
+    *(EMAIL.lower(), "pia rossi", "39065550199", ADMIN_SUBJECT),
+    *("seen by Pia", "lent by Pia", "pia-hook", "hook of Pia"),
+}
 """By which the owner is found, what Pia did as an admin, and what is stored under a locker or a webhook."""
 
 
