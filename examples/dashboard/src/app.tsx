@@ -49,10 +49,19 @@ export function App() {
   return <SignedIn key={caller.token} caller={caller} leave={leave} />;
 }
 
+/** A part of the address, as it is where somebody typed a percent sign. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | null) => void }) {
   const api = useMemo(() => openApi(caller, () => leave("Your credentials are not valid any more: sign in again.")), [caller]);
   useEffect(() => api.close, [api]);
-  const [, named = "", id = ""] = useHash().split("/").map(decodeURIComponent);
+  const [, named = "", id = ""] = useHash().split("/").map(decoded);
   const screen = named in SCREENS ? named : "";
   return (
     <ApiContext.Provider value={api}>

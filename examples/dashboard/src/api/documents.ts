@@ -51,8 +51,10 @@ export type ActivityKind =
   | 'LOCATION_REACTIVATED'
   /** An owner was created. */
   | 'OWNER_CREATED'
-  /** An owner was changed. */
+  /** An owner was changed, or is going to be erased. */
   | 'OWNER_CHANGED'
+  /** Everything that told who an owner was has been erased. Only its id is left. */
+  | 'OWNER_ERASED'
   /** A locker was reserved. */
   | 'RESERVATION_CREATED'
   /** The end of a reservation was moved, or a locker that it still occupied after its end was released. */
@@ -248,6 +250,10 @@ export type UserErrorCode =
   | 'INVALID_TRANSITION'
   /** The id was used before with different content. */
   | 'ID_TAKEN'
+  /** The owner was erased, or is being erased: nothing can be made for it. */
+  | 'OWNER_ERASED'
+  /** The owner has lockers, reservations, bookings or webhooks that must be ended before it is erased. */
+  | 'OWNER_IN_USE'
   /** The email address belongs to another owner. */
   | 'EMAIL_TAKEN'
   /** The locker is in maintenance and accepts no new reservations. */
