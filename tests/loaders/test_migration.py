@@ -189,12 +189,12 @@ async def write_old_version(backend: Backend, plain_client: Any, table: str, dum
     await load_demo(backend.store, DemoShape(3, 20, 30), NOW, lambda _: None, RING)
     for item in (await dump()).values():
         match item["entityType"]:
-            case "LIVE_RESERVATION" | "RESERVATION_SLOT" | "LOCKER_OFFER":
+            case "LIVE_RESERVATION" | "RESERVATION_SLOT" | "LOCKER_OFFER" | "OVERDUE_STAY":
                 await delete(plain_client, table, item)
             case "OWNER_LOCKER" | "LOCATION_LOCKER":
                 await strip(plain_client, table, item, "GSI1PK", "GSI1SK", "reservableBy", "size", "features")
             case "LOCKER":
-                await strip(plain_client, table, item, "reservableBy", "size", "features")
+                await strip(plain_client, table, item, "reservableBy", "size", "features", "overdueSince")
             case "RESERVATION" | "OWNER_RESERVATION" | "RESERVATION_GUARD":
                 new = ("slot", "version", "dueShard", "endedAs", "revision" if "endAt" in item else "lastChange")
                 await strip(plain_client, table, item, *new)
