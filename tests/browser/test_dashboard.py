@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Locator, Page, WebSocketRoute, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.graphiql import REPORT_VIOLATIONS, SCREENSHOTS
 from tests.e2e.serving import Server
@@ -30,6 +30,14 @@ OPENED = (
 VERIFY = """mutation ($input: VerifyAccessCodeInput!) {
   verifyAccessCode(input: $input) { decision lockedUntil userErrors { message } } }"""
 ROME = "Roma Termini"
+# Connections that are refused, without a close frame, while `isDown`.
+UNRELIABLE = """Object.assign(window, { isDown: false, refused: 0 }); window.WebSocket = class extends WebSocket {
+  constructor(url, protocols) {
+    super(isDown ? url.replace('graphql', 'nothing') : url, protocols);
+    window.socket = this;
+    this.addEventListener('error', () => refused++);
+  }
+}"""
 # Where text is wider than its box, or the page wider than the window.
 OVERFLOWING = """() => [...document.querySelectorAll('body *')].filter(one =>
   !one.closest('thead, svg') && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline')
@@ -183,28 +191,19 @@ async def test_a_change_of_another_client_appears_on_the_board_and_the_overview(
 
 
 async def test_what_happened_while_the_connection_was_lost_appears_when_it_is_back(dashboard: Dashboard) -> None:
-    sockets: list[WebSocketRoute] = []
-    is_down = False
-
-    async def connect(socket: WebSocketRoute) -> None:
-        if is_down:
-            await socket.close(code=1013)
-            return
-        sockets.append(socket)
-        socket.connect_to_server()
-
-    await dashboard.page.route_web_socket(re.compile("/graphql$"), connect)
+    page = dashboard.page
+    await page.add_init_script(UNRELIABLE)
     await dashboard.board()
     locker_id = await dashboard.first_door()
     first = await dashboard.others.set_status(locker_id, "AVAILABLE", "MAINTENANCE")
     news = dashboard.page.locator(".news li")
     await expect(dashboard.door(locker_id, first)).to_be_visible()
     known = await news.first.get_attribute("data-activity")
-    is_down = True
-    await sockets[-1].close(code=1012)
+    await page.evaluate("() => { isDown = true; socket.close(3000) }")
+    await page.wait_for_function("() => refused > 0")
     await expect(dashboard.live).to_have_text("Connection lost, trying again")
     status = await dashboard.others.set_status(locker_id, "AVAILABLE", "MAINTENANCE")
-    is_down = False
+    await page.evaluate("() => { isDown = false }")
     await expect(dashboard.live).to_have_text("Live")
     await expect(dashboard.door(locker_id, status)).to_be_visible()
     await expect(news.first).not_to_have_attribute("data-activity", str(known))

@@ -28,6 +28,8 @@ export function openApi(caller: Caller, forbidden: () => void): Api {
     url: address.href,
     connectionParams: { authorization },
     retryAttempts: Infinity,
+    // A server that is down refuses without a close event, which the library would take for final.
+    shouldRetry: () => true,
     // As soon as it seems possible, then every few seconds: a dashboard stays open for days.
     retryWait: (retries) => new Promise((done) => setTimeout(done, Math.min(5000, 250 * 2 ** retries) * Math.random())),
     keepAlive: 20_000,
