@@ -11,14 +11,14 @@ from domain.access_codes import CodeRing
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
 from loaders.following.leases import unfollowed
-from loaders.table.clock import utc_now
+from loaders.table.clock import StoreClock
 from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
 from loaders.tools.findings import Finding
 from loaders.tools.transfer import check_export
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, load_settings
-from server.cli.table import confirm, open_table
+from server.cli.table import confirm, open_table, rules_clock
 from server.settings import Settings
 
 _FOUND, _FAILED = 1, 2
@@ -51,7 +51,8 @@ def doctor_command(
     try:
         if export is not None:
             check_export(export)
-            found, table = check_export_file(export, utc_now(), _ring(load_settings()))
+            settings = load_settings()
+            found, table = check_export_file(export, rules_clock(settings, StoreClock())(), _ring(settings))
             left = found
         else:
             found, left, table = asyncio.run(_examine(records, yes=yes, rate=rate, repair=repair))

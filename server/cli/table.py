@@ -13,6 +13,7 @@ from loaders.table.transport import ATTEMPTS
 from loaders.tools.definition import check_table, create_table
 from loaders.tools.table_state import read_state, require_current
 from server.cli.command import CommandError
+from server.http.movable_clock import MovableClock
 from server.process.store import connect
 from server.settings import Settings
 
@@ -23,10 +24,10 @@ ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in 
 @asynccontextmanager
 async def open_table(
     settings: Settings, *, creates: bool = False, any_state: bool = False
-) -> AsyncIterator[tuple[StoreConnection, DynamoStore, StoreClock]]:
+) -> AsyncIterator[tuple[StoreConnection, DynamoStore, StoreClock | MovableClock]]:
     """Opens the table and checks its definition and, unless `any_state` will do, that it can be used.
 
-    With `creates`, the embedded store creates a missing table. Yields the store's time too.
+    With `creates`, the embedded store creates a missing table. Yields the time of the table's rules too.
     """
     async with connect(settings) as connection:
         if creates and settings.is_embedded:
@@ -35,7 +36,13 @@ async def open_table(
         async with open_timed(connection) as (store, clock):
             if not any_state:
                 await require_current(store)
-            yield connection, store, clock
+            yield connection, store, rules_clock(settings, clock)
+
+
+def rules_clock(settings: Settings, store_clock: StoreClock) -> StoreClock | MovableClock:
+    """The clock of a table's rules. One that a test server has set ahead is known by the data directory alone."""
+    is_movable = settings.has_test_clock or (settings.is_embedded and not settings.is_production)
+    return MovableClock(store_clock, settings.data_dir) if is_movable else store_clock
 
 
 @asynccontextmanager

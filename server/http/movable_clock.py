@@ -1,7 +1,6 @@
 """A clock that tests can set, in development: the store's time, and how far it is ahead of that."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -13,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from domain.times import Instant, parse_instant, shift, to_datetime
+from loaders.table.clock import StoreClock
 from server.auth.development import is_from_own_page
 
 _FURTHEST: Final = timedelta(days=3650)
@@ -24,8 +24,9 @@ class MovableClock:
     How far it is ahead is kept in a file, so it goes on after a restart and is the same in all processes.
     """
 
-    def __init__(self, store_clock: Callable[[], Instant], folder: Path) -> None:
+    def __init__(self, store_clock: StoreClock, folder: Path) -> None:
         self._store_clock = store_clock
+        self.stamp = store_clock.stamp
         self._path = ahead_file(folder)
 
     def __call__(self) -> Instant:

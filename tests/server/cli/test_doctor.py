@@ -1,14 +1,17 @@
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from domain.times import shift
 from loaders.table.client import StoreConnection, open_store
 from loaders.table.clock import utc_now
 from loaders.tools.definition import create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
+from server.http.movable_clock import ahead_file
 from tests.server.conftest import Result, Run
 
 LOCKER, OWNER = locker_id(0), owner_id(0)
@@ -30,6 +33,21 @@ async def broken(furnished: dict[str, str], plain_client: Any) -> dict[str, str]
     key = {"PK": {"S": f"OWNER#{OWNER}"}, "SK": {"S": f"LOCKER#{LOCKER}"}}
     await plain_client.delete_item(TableName=furnished["table_name"], Key=key)
     return furnished
+
+
+def test_a_table_whose_clock_is_ahead_is_checked_by_that_clock(run: Run, tmp_path: Path) -> None:
+    ahead = timedelta(days=30)
+    loaded = run(
+        "demo", "load", "--lockers", "4", "--owners", "2", "--events", "4", clock=lambda: shift(utc_now(), ahead)
+    )
+    assert loaded.status == 0, loaded.err
+    scan = ("doctor", "--full-scan", "--yes")
+    assert "it is marked as ended before its end" in run(*scan).out
+    ahead_file(tmp_path).write_text(str(ahead.total_seconds()))
+    exported = tmp_path / "export.jsonl"
+    assert run("export", exported, "--yes").status == 0
+    for words in (scan, ("doctor", "--export", exported)):
+        assert run(*words).out.endswith("no violation\n"), words
 
 
 PROBLEM = f"it is missing, and follows from LOCKER#{LOCKER} / META"
