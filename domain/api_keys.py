@@ -15,6 +15,8 @@ ApiKeyId = NewType("ApiKeyId", str)
 
 KEY_PREFIX = "slk_"
 """Prefix of every key, so that people and secret scanners recognize one."""
+KEY_SUBJECT = "key:"
+"""How the subject of an API key as a caller begins; its id follows."""
 _KEY = re.compile(rf"{KEY_PREFIX}(?P<id>[A-Za-z0-9_-]{{1,64}})_[0-9a-f]{{64}}")
 
 
@@ -74,7 +76,7 @@ def verify_key(api_key: ApiKey, text: str) -> bool:
 
 def principal_for_key(api_key: ApiKey) -> Principal:
     return Principal(
-        subject=f"key:{api_key.key_id}",
+        subject=f"{KEY_SUBJECT}{api_key.key_id}",
         role=Role(api_key.role),
         partner_of=frozenset(api_key.owner_ids),
         locker_id=api_key.locker_id,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
-from domain.api_keys import ApiKeyId
+from domain.api_keys import KEY_SUBJECT, ApiKeyId
 from domain.times import Instant
 
 _MINUTE = 60_000_000
@@ -38,7 +38,7 @@ class CallerBudget:
     def caller(self) -> str:
         """The name by which its requests are charged."""
         if self.key_id is not None:
-            return caller_name(f"key:{self.key_id}", by_key=True)
+            return caller_name(f"{KEY_SUBJECT}{self.key_id}", by_key=True)
         return caller_name(self.subject or "", by_key=False)
 
     @property

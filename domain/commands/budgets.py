@@ -16,7 +16,7 @@ class SetCallerBudget(Command):
 
     key_id: CheckedApiKeyId | None = optional("Id of the API key of the caller.")
     subject: Annotated[str, AfterValidator(check_subject)] | None = optional(
-        "Subject of the tokens of a caller without an API key, as its `viewer { subject }` shows it."
+        "Subject of the tokens of a caller without an API key, as its `viewer { subject }` shows it; not `key:…`."
     )
     units_per_minute: Units | None = optional("Capacity units that the caller may spend per minute.")
     burst: Units | None = optional("Capacity units that the caller can save up; those of a minute if left out.")

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from domain.activity import ActivityKind, Change, Happening
+from domain.api_keys import KEY_SUBJECT
 from domain.authorization import Principal
 from domain.budgets import NO_OTHERS, Budget, BudgetState, CallerBudget, account_of
 from domain.commands.budgets import SetCallerBudget
@@ -113,6 +114,8 @@ def _named(command: SetCallerBudget, now: Instant, principal: Principal) -> Call
     if (command.key_id is None) is (command.subject is None):
         raise BadInputError("Name either keyId or subject.", ("input",))
     units = command.units_per_minute
+    if units is not None and (command.subject or "").startswith(KEY_SUBJECT):
+        raise BadInputError("This is the subject of an API key: give its id as keyId.", ("input", "subject"))
     if units is None and command.burst is not None:
         raise BadInputError("burst needs unitsPerMinute", ("input", "burst"))
     return CallerBudget(

@@ -10,6 +10,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any
 
+from domain.api_keys import KEY_SUBJECT
 from domain.authorization import Principal
 from loaders.trace import Trace
 from server.telemetry.logs import json_line
@@ -22,7 +23,6 @@ _LINE = logging.LogRecord(logger.name, logging.INFO, "", 0, "request", None, Non
 """Attributes of every line; to create a record takes a tenth of a small query's time."""
 _HEAD: dict[str, Any] = {"event": "request", "level": "info", "timestamp": None, "logger": logger.name}
 """The beginning of a line in JSON."""
-_KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
 _MOST_RECIPIENTS = 100
 # Clients send many requests from the same address, and many with the same document.
@@ -93,7 +93,7 @@ def _caller(principal: Principal | None, client: str | None) -> dict[str, str]:
     subject = principal.subject[:_MAX_SUBJECT_LENGTH]
     if not subject.isprintable():
         subject = "".join(letter if letter.isprintable() else "?" for letter in subject)
-    name, shown = ("key_id", subject.removeprefix(_KEY_SUBJECT)) if principal.by_key else ("subject", subject)
+    name, shown = ("key_id", subject.removeprefix(KEY_SUBJECT)) if principal.by_key else ("subject", subject)
     return {name: shown, "role": principal.role, **where}
 
 

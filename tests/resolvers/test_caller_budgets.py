@@ -83,6 +83,7 @@ async def test_an_admin_sets_changes_lists_and_removes_the_budget_of_a_caller(ro
         ({"subject": "ada", "burst": 5}, "BAD_USER_INPUT", ["burst"]),
         ({"subject": "ada", "unitsPerMinute": 0}, "BAD_USER_INPUT", ["unitsPerMinute"]),
         ({"subject": "a\nb", "unitsPerMinute": 1}, "BAD_USER_INPUT", ["subject"]),
+        ({"subject": "key:k1", "unitsPerMinute": 1}, "BAD_USER_INPUT", ["subject"]),
         ({"unitsPerMinute": 1}, "BAD_USER_INPUT", []),
         ({"subject": "ada", "keyId": "k1", "unitsPerMinute": 1}, "BAD_USER_INPUT", []),
         ({"keyId": "k1", "unitsPerMinute": 1}, "NOT_FOUND", ["keyId"]),
