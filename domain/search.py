@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from domain.enums import DescribedEnum
 from domain.ids import check_code, check_id
-from domain.text import check_email, check_name, check_phone, check_reference, normalize_email, phone_digits
+from domain.text import check_email, check_name, check_reference, check_sought_phone, normalize_email, phone_digits
 
 MOST_HITS = 25
 
@@ -38,7 +38,7 @@ class Meanings:
 def meanings_of(text: str) -> Meanings:
     """The meanings of a text; raises ValueError where it can have none."""
     name = check_name(text)
-    email, phone = _checked(check_email, name), _checked(check_phone, name)
+    email, phone = _checked(check_email, name), _checked(check_sought_phone, name)
     return Meanings(
         name=name,
         id=_checked(check_id, name),

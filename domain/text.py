@@ -17,6 +17,8 @@ _MAX_EMAIL_LENGTH = 254
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without spaces, one @
 _phone = matching(r"\+?[0-9][0-9 ()./-]{4,29}", "must be a phone number such as +39 123 456 7890")
 _reference = matching(r"[ -~]{1,64}", "must have 1 to 64 printable ASCII characters")
+_PHONE_SIGNS = frozenset({"Zs", "Pd", "Ps", "Pe", "Cf"})  # spaces, dashes, brackets, and what is not seen
+_BEFORE_DIGITS = re.compile(r"^-*(\+?)-*")
 _CONTROL_CATEGORIES = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 
 
@@ -55,6 +57,13 @@ def normalize_email(email: str) -> str:
 
 def check_phone(value: str) -> str:
     return _phone(value.strip())
+
+
+def check_sought_phone(value: str) -> str:
+    """Checks a phone number that is looked for, as people write and copy it; returns it as it could be stored."""
+    written = value.strip().lower().removeprefix("tel:")
+    plain = "".join("-" if unicodedata.category(char) in _PHONE_SIGNS else char for char in written)
+    return _phone(_BEFORE_DIGITS.sub(r"\1", plain))
 
 
 def normalize_phone(phone: str) -> str:

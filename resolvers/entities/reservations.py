@@ -195,7 +195,7 @@ class ReservationQueries:
         rule=ADMINS,
         arguments=[
             Argument("email", str | None, "Email address of the recipient, in upper or lower case."),
-            Argument("phone", str | None, "Phone number of the recipient, with or without spaces."),
+            Argument("phone", str | None, "Phone number of the recipient; spaces and signs make no difference."),
         ],
         description="Reservations for a recipient, the latest start first, as long as their details are kept: for a "
         "person who asks what is stored about them. Takes an email or a phone. Send it by POST and in variables. "

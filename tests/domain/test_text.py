@@ -12,6 +12,7 @@ from domain.text import (
     check_email,
     check_name,
     check_phone,
+    check_sought_phone,
     check_text,
     check_time_zone,
     fold_name,
@@ -142,3 +143,19 @@ def test_the_form_in_which_a_name_is_compared_fits_into_a_key_and_has_no_two_spa
 )
 def test_phone_numbers_are_found_by_their_digits(phone: str, digits: str) -> None:
     assert phone_digits(phone) == digits
+
+
+def test_a_phone_number_is_looked_for_as_people_write_and_copy_it() -> None:
+    written = [
+        "+ 49 170 1234567",
+        "(+49) 170 1234567",
+        "+49\u00a0170\u20131234567",
+        "tel:+491701234567",
+        "(0049) 170/1234567",
+    ]
+    for phone in [*written, "\u202a+49 170 1234567\u202c", "TEL: +49-170-1234567"]:
+        assert phone_digits(check_sought_phone(phone)) == "491701234567", phone
+    assert phone_digits(check_sought_phone("(0170) 12345")) == "017012345"
+    for wrong in ("", "tel:", "(+)", "1234", "+49+170123", "49 170 abc", "\u0661" * 6, "1" * 31):
+        with pytest.raises(ValueError, match="must be a phone number"):
+            check_sought_phone(wrong)

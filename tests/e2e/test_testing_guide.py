@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.e2e.guides import BLOCK, printed_by, prints
-from tests.e2e.serving import ROOT, environment, eventually, serving
+from tests.e2e.serving import ROOT, eventually, serving
 
 GUIDE = (ROOT / "docs" / "testing.md").read_text()
 
@@ -21,7 +21,8 @@ def test_every_line_of_the_guide_runs(tmp_path: Path, furnished: Path, monkeypat
     ((_, start, _), *blocks), names = BLOCK.findall(GUIDE), dict[str, Any]()
     assert sum(2 if output else 1 for *_, output in blocks) + 1 == GUIDE.count("\n```") / 2
     settings: dict[str, Any] = dict(re.findall(r"(SMARTLOCKER_\w+)=(\S+)", start))
-    with serving(tmp_path / "run", **settings | {"SMARTLOCKER_DATA_DIR": furnished}) as server:
+    folder = furnished.rename(tmp_path / settings["SMARTLOCKER_DATA_DIR"])
+    with serving(tmp_path / "run", **settings | {"SMARTLOCKER_DATA_DIR": folder}) as server:
         clock = server.url.replace("/graphql", "/development/clock")
 
         def shown() -> datetime:
@@ -32,7 +33,6 @@ def test_every_line_of_the_guide_runs(tmp_path: Path, furnished: Path, monkeypat
         assert httpx.put(clock, json={"now": datetime.now(UTC).isoformat()}).status_code == 409
         assert shown() >= datetime.fromisoformat(ahead)
         here = {
-            "SMARTLOCKER_DATA_DIR=test-data ": "",
             ".venv/bin": str(Path(sys.executable).parent),
             "http://127.0.0.1:8000/graphql": server.url,
             "http://127.0.0.1:8000": server.url.removesuffix("/graphql"),
@@ -46,8 +46,7 @@ def test_every_line_of_the_guide_runs(tmp_path: Path, furnished: Path, monkeypat
                 (name,) = re.findall(r"^export (\w+)=", block) or [None]
                 line = f'{block}echo "${name}"' if name else block
                 shell = ["sh", "-ec", line]
-                given = environment({"data_dir": furnished})
-                said = subprocess.run(shell, cwd=tmp_path, env=given, capture_output=True, text=True, check=True).stdout
+                said = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
                 if name:
                     monkeypatch.setenv(name, said.strip())
                 elif "reset" in block:

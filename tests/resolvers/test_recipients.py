@@ -56,7 +56,8 @@ async def test_reservations_are_found_by_email_and_by_phone_however_they_are_spe
     kept: Api, clock: Clock, dump: Dump
 ) -> None:
     assert await found(kept, email="RITA@example.com") == ["r2", "r1"]
-    assert await found(kept, phone="0039 (06) 1234567") == await found(kept, phone="+39061234567") == ["r1"]
+    for phone in ("0039 (06) 1234567", "+39061234567", "(+39)\u00a006 1234567"):
+        assert await found(kept, phone=phone) == ["r1"]
     assert await found(kept, email="rit@example.com") == await found(kept, phone="+3906123456") == []
     (node,) = (await kept.run(OF_RECIPIENT, phone=RITA["phone"]))["reservationsOfRecipient"]["nodes"]
     shown = {"status": "UPCOMING", "details": {"recipient": {"name": "Rita"}}}

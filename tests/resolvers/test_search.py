@@ -87,6 +87,7 @@ TEXTS: list[tuple[str, list[tuple[str, str, str]], int]] = [
     ("ADA@Example.com", [("Owner", "ada", "EMAIL")], 5),
     ("ada", [("Owner", "ada", "ID NAME")], 5),
     ("ÀD", [("Owner", "ada", "NAME")], 5),
+    ("tel:(+47)\u00a011\u2013000", [("Owner", TEXT, "PHONE"), ("Owner", "ada", "PHONE")], 5),
     ("0047 (11) 000", [("Owner", TEXT, "PHONE"), ("Owner", "ada", "PHONE")], 5),
     (ulid(0), [("Location", ulid(0), "ID")], 5),
     ("r2", [("Reservation", "r2", "ID")], 6),

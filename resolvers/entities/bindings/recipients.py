@@ -8,7 +8,7 @@ from domain.access_codes import MAX_RING_KEYS
 from domain.errors import BadInputError
 from domain.ids import argument
 from domain.models import contact_by
-from domain.text import check_email, check_phone
+from domain.text import check_email, check_sought_phone
 from domain.times import EARLIEST, LATEST
 from loaders.pages import Page
 from resolvers.bindings.base import Charge, FieldStep
@@ -16,7 +16,7 @@ from resolvers.bindings.lists import BoundPage, Lists, Pages
 from resolvers.request_state import ArgumentContext, RequestState
 
 _FURTHER_KEYS = "only where the ring of access codes has further keys"
-_CHECKS = {"email": argument(check_email), "phone": argument(check_phone)}
+_CHECKS = {"email": argument(check_email), "phone": argument(check_sought_phone)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
