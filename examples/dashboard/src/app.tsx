@@ -26,6 +26,7 @@ const SCREENS: Record<string, (id: string) => ReactNode> = {
   search: (text) => <Search text={text} />,
 };
 const LINKS = { "": "Locations", overdue: "Overdue", search: "Search" };
+const OWN_LINKS = { "": "Your lockers" };
 
 export function App() {
   const [caller, setCaller] = useState<Caller | null>(kept);
@@ -63,6 +64,8 @@ function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | nul
   useEffect(() => api.close, [api]);
   const [, named = "", id = ""] = useHash().split("/").map(decoded);
   const screen = named in SCREENS ? named : "";
+  // Owners may not see locations and other owners: they begin with their own lockers.
+  const own = caller.role === "OWNER" ? caller.ownerId : null;
   return (
     <ApiContext.Provider value={api}>
       <header>
@@ -70,7 +73,7 @@ function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | nul
           SmartLocker
         </a>
         <nav aria-label="Screens">
-          {Object.entries(LINKS).map(([place, text]) => (
+          {Object.entries(own ? OWN_LINKS : LINKS).map(([place, text]) => (
             <a key={place} href={`#/${place}`} aria-current={screen === place ? "page" : undefined}>
               {text}
             </a>
@@ -84,7 +87,7 @@ function SignedIn({ caller, leave }: { caller: Caller; leave: (why: string | nul
           </button>
         </span>
       </header>
-      {SCREENS[screen]?.(id)}
+      {own && screen === "" ? <OwnerScreen key={own} ownerId={own} /> : SCREENS[screen]?.(id)}
     </ApiContext.Provider>
   );
 }

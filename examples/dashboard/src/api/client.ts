@@ -1,12 +1,16 @@
 // The client of one signed-in caller: queries by HTTP, subscriptions over one WebSocket that resumes where it was.
 import { createClient as createSocket } from "graphql-ws";
 import { Client, fetchExchange, subscriptionExchange } from "urql";
+import { ViewerDocument, type ViewerQuery } from "./documents";
+import { message } from "./errors";
 
-export type Caller = { name: string; token: string };
+export type Credentials = { name: string; token: string };
+export type Caller = Credentials & ViewerQuery["viewer"];
 /** `idle`: no subscription needs it. */
 export type Connection = "connecting" | "live" | "lost" | "idle";
 
 export type Api = {
+  caller: Caller;
   client: Client;
   connection: { get: () => Connection; watch: (changed: () => void) => () => void };
   close: () => void;
@@ -72,6 +76,7 @@ export function openApi(caller: Caller, forbidden: () => void): Api {
     ],
   });
   return {
+    caller,
     client,
     connection: {
       get: () => state,
@@ -84,8 +89,18 @@ export function openApi(caller: Caller, forbidden: () => void): Api {
   };
 }
 
+/** Who credentials are of, or why they cannot be used. */
+export async function identify(credentials: Credentials): Promise<Caller | string> {
+  const headers = { authorization: `Bearer ${credentials.token}` };
+  const client = new Client({ url: "/graphql", preferGetMethod: false, fetchOptions: { headers }, exchanges: [fetchExchange] });
+  const { data, error } = await client.query(ViewerDocument, {}).toPromise();
+  if (data) return { ...credentials, ...data.viewer };
+  const isRefused = error?.graphQLErrors.some(({ extensions }) => extensions["code"] === "UNAUTHENTICATED");
+  return isRefused || !error ? "These credentials are not valid." : message(error);
+}
+
 /** The demo callers that a development server offers; none in production. */
-export async function demoCallers(): Promise<Caller[]> {
+export async function demoCallers(): Promise<Credentials[]> {
   const response = await fetch("/graphql/tokens").catch(() => null);
-  return response?.ok ? ((await response.json()) as Caller[]) : [];
+  return response?.ok ? ((await response.json()) as Credentials[]) : [];
 }

@@ -2,6 +2,7 @@
 import { createContext, useContext, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { AnyVariables, TypedDocumentNode } from "urql";
 import type { Api, Connection } from "./client";
+import { failure } from "./errors";
 
 export const ApiContext = createContext<Api | null>(null);
 
@@ -40,7 +41,7 @@ export function useScreen<Data, Variables extends AnyVariables>(
       .toPromise()
       .then(({ data, error }) => {
         if (!isCurrent) return;
-        setLoaded((before) => ({ data: data ?? before.data, error: error === undefined ? null : message(error) }));
+        setLoaded((before) => ({ data: data ?? before.data, error: failure(error) }));
       });
     return () => {
       isCurrent = false;
@@ -83,9 +84,4 @@ export function useLive<Data, Variables extends AnyVariables>(
     });
     return unsubscribe;
   }, [client, document, asked]);
-}
-
-export function message(error: { message: string; networkError?: Error | undefined; graphQLErrors: readonly { message: string }[] }): string {
-  if (error.networkError !== undefined) return "The server cannot be reached.";
-  return error.graphQLErrors[0]?.message ?? error.message;
 }

@@ -2,12 +2,15 @@ import type { ActivityKind, LockerStatus } from "../api/documents";
 
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const SHORT = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+const DATED = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 export const time = (text: string): string => TIME.format(new Date(text));
-export const shortTime = (text: string): string => SHORT.format(new Date(text));
+/** The year is shown where it is another than this. */
+const short = (date: Date) => (date.getFullYear() === new Date().getFullYear() ? SHORT : DATED);
+export const shortTime = (text: string): string => short(new Date(text)).format(new Date(text));
 export const clock = (text: string): string => CLOCK.format(new Date(text));
-export const span = (start: string, end: string): string => SHORT.formatRange(new Date(start), new Date(end));
+export const span = (start: string, end: string): string => short(new Date(end)).formatRange(new Date(start), new Date(end));
 
 export function age(text: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(text)) / 1000));
@@ -27,6 +30,13 @@ export function duration(from: string, now: number): string {
 }
 
 export const STATUSES: readonly LockerStatus[] = ["AVAILABLE", "OCCUPIED", "MAINTENANCE"];
+/** The statuses that a locker can be set to. */
+export const NEXT_STATUSES: Record<LockerStatus, readonly LockerStatus[]> = {
+  AVAILABLE: ["OCCUPIED", "MAINTENANCE"],
+  OCCUPIED: ["AVAILABLE", "MAINTENANCE"],
+  MAINTENANCE: ["AVAILABLE"],
+  RETIRED: [],
+};
 const STATUS_NAMES: Record<LockerStatus, string> = {
   AVAILABLE: "Available",
   OCCUPIED: "Occupied",

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { BoardDocument, BoardLiveDocument, type BoardQuery, type DoorFragment } from "../api/documents";
-import { message, useApi, useLive, useScreen } from "../api/hooks";
+import { message } from "../api/errors";
+import { useApi, useLive, useScreen } from "../api/hooks";
 import { clock, isLockedOut, shortTime, STATUSES, statusName, words } from "../parts/format";
 import { AsOf, Figure, Notice, useNow, Waiting } from "../parts/parts";
 

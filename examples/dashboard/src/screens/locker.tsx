@@ -9,8 +9,9 @@ import {
   type LockerStatus,
   MoreActivityDocument,
 } from "../api/documents";
-import { message, useApi, useLive, useScreen } from "../api/hooks";
-import { day, type Group, groupOf, isLockedOut, shortTime, span, STATUSES, statusName, time, value, words } from "../parts/format";
+import { message } from "../api/errors";
+import { useApi, useLive, useScreen } from "../api/hooks";
+import { day, type Group, groupOf, isLockedOut, NEXT_STATUSES, shortTime, span, statusName, time, value, words } from "../parts/format";
 import { Listing, Notice, Status, useNow, Waiting } from "../parts/parts";
 
 const TODAY = `${day(0)}T00:00:00Z`;
@@ -86,11 +87,12 @@ export function LockerScreen({ lockerId }: { lockerId: string }) {
 type ChangesProps = { locker: LockerStateFragment; lockedUntil: string | null; apply: (state: LockerStateFragment) => void; cleared: () => void };
 
 function Changes({ locker, lockedUntil, apply, cleared }: ChangesProps) {
-  const { client } = useApi();
+  const { caller, client } = useApi();
   const now = useNow();
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   const { lockerId } = locker;
+  const statuses = locker.status && caller.role !== "SUPPORT" ? NEXT_STATUSES[locker.status] : [];
   const doing = async (action: () => Promise<string | null>) => {
     setIsBusy(true);
     setProblem(null);
@@ -100,16 +102,17 @@ function Changes({ locker, lockedUntil, apply, cleared }: ChangesProps) {
   const change = async (newStatus: LockerStatus) => {
     const input = { lockerId, newStatus, expectedVersion: locker.version ?? 0, changeId: crypto.randomUUID() };
     const { data, error } = await client.mutation(ChangeStatusDocument, { input }).toPromise();
+    // An error beside the payload is of a field that is hidden from the caller: the status has changed.
+    if (error && !data?.updateLockerStatus) return message(error);
     const [refused] = data?.updateLockerStatus.userErrors ?? [];
     // Where somebody else was faster, the answer has the locker as it is now.
     if (data?.updateLockerStatus.locker) apply(data.updateLockerStatus.locker);
-    if (error) return message(error);
     return refused?.code === "VERSION_CONFLICT" ? "Somebody else has changed this locker: look at it, and try again." : (refused?.message ?? null);
   };
   const clear = async () => {
     const { data, error } = await client.mutation(ClearLockoutDocument, { input: { lockerId } }).toPromise();
     cleared();
-    return error ? message(error) : (data?.clearLockout.userErrors[0]?.message ?? null);
+    return error && !data?.clearLockout ? message(error) : (data?.clearLockout.userErrors[0]?.message ?? null);
   };
   return (
     <section className="change" aria-label="Status">
@@ -125,7 +128,7 @@ function Changes({ locker, lockedUntil, apply, cleared }: ChangesProps) {
       {locker.overdueSince && <p className="alarm">Overdue since {time(locker.overdueSince)}</p>}
       {isLockedOut({ lockedUntil }, now) && <p className="alarm">Locked out until {time(lockedUntil ?? "")}</p>}
       <div className="buttons">
-        {STATUSES.filter((status) => status !== locker.status).map((status) => (
+        {statuses.map((status) => (
           <button key={status} type="button" disabled={isBusy} onClick={() => void doing(() => change(status))}>
             Set to {statusName(status).toLowerCase()}
           </button>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { OverdueDocument, OverdueLiveDocument, type OverdueQuery } from "../api/documents";
-import { message, useApi, useLive, useScreen } from "../api/hooks";
+import { message } from "../api/errors";
+import { useApi, useLive, useScreen } from "../api/hooks";
 import { duration, time } from "../parts/format";
 import { Notice, useNow, Waiting } from "../parts/parts";
 import { Table } from "../parts/table";
