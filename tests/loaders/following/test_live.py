@@ -102,13 +102,14 @@ async def test_what_becomes_visible_is_told_once_however_late_and_in_however_man
     await world.write((-0.1, "first"), shards=(0, 2))
     await world.until("first")
     world.pass_time(6)
-    await world.write((-25, "late"), (-1, "second"))
+    await world.write((-15, "late"), (-1, "second"))
     await world.until("first", "late", "second")
-    for _ in range(2):
+    for name in ("more", "even more"):
         world.pass_time(20)
         position = world.log.position
-        await world.write((0, f"more-{position}"))
-        await world.until(*[name.removesuffix("-0") for name in world.told], f"more-{position}")
+        told = [one.removesuffix("-0") for one in world.told]
+        await world.write((0, name))
+        await world.until(*told, name)
         assert position <= at(world.clock(), -30)
     async with asyncio.timeout(60):
         while world.log.position <= NOW:
