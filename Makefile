@@ -19,7 +19,7 @@ serve: $(VENV)/installed
 
 test: $(VENV)/tested $(VENV)/deploy-tools lint
 	@$(BIN)/python -m tests.browser.program
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 
 # The tests that start no server, but for the longest, at most six cases of each, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
 coverage: $(VENV)/tested
