@@ -392,9 +392,8 @@ async def test_every_screen_fits_and_is_accessible(dashboard: Dashboard, scheme:
         "search": ("/search/owner-0001", ".hits li"),
         "owner": (f"/owner/{owner}", "td"),
     }
-    for name, (place, ready) in screens.items():
-        await page.evaluate("place => { location.hash = place }", place)
-        await expect(page.locator(ready).first).to_be_visible()
+
+    async def check(name: str) -> None:
         for width in (360, 800, 1600) if scheme == "light" else ():
             await page.set_viewport_size({"width": width, "height": 900})
             assert await page.evaluate(OVERFLOWING) == [], (name, width)
@@ -404,4 +403,12 @@ async def test_every_screen_fits_and_is_accessible(dashboard: Dashboard, scheme:
         assert found == [], (name, scheme)
         await page.set_viewport_size({"width": 1200, "height": 800})
         await page.screenshot(path=SCREENSHOTS / f"dashboard-{name}-{scheme}.png")
+
+    for name, (place, ready) in screens.items():
+        await page.evaluate("place => { location.hash = place }", place)
+        await expect(page.locator(ready).first).to_be_visible()
+        await check(name)
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_role("button", name="Demo admin")).to_be_visible()
+    await check("sign-in")
     assert not dashboard.problems
